@@ -28,7 +28,7 @@ from .targets import TargetError
 
 T = TypeVar("T")
 
-# The commands that write each verdict into the files of --junit and --sarif. Of the others these
+# The commands that write each verdict into the files of --junit and --sarif. For others, these
 # files say how the command ended.
 JUDGING = ("check", "simulate", "prove", "lint", "replay")
 # The commands that write counterexamples into the folder of --itf.

@@ -51,8 +51,8 @@ def diagram(machine: type[Machine]) -> Diagram:
 
 
 def _declared(machine: object) -> type[Machine]:
-    """The class itself. Raises TypeError for what is no class of a machine: a cell may hand over an
-    instance, or the class of its states."""
+    """The class itself, if it is one of a machine. Raises TypeError for anything else: a cell may
+    hand over an instance, or the class of its states."""
     if isinstance(machine, type) and _is_whole(machine):
         return machine
     kind = "a class" if isinstance(machine, type) else f"an instance of {type(machine).__name__}"

@@ -95,7 +95,7 @@ class Journal:
         self._lock = threading.RLock()  # A file that begins anew is written in between.
         self._file: FileIO | None = _opened(self.path)
         try:
-            # What is no file, such as a device, has no rows, and may have no end.
+            # A device has no rows, and may have no end.
             kept = append and self.path.is_file()
             self._next, self._sum = _counted(self.path) if kept else (Numbers(), 0)
             self._rotated = list(rotated(self.path)) if append else []

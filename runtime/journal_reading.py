@@ -75,7 +75,7 @@ class Reading:
             raise self._error(f"not a row of a journal: {line[:60]!r}")
         if not isinstance(
             _parsed(line[:-1]) or "", str
-        ):  # Of a torn row no beginning but the whole is an object.
+        ):  # No beginning of a row is an object, but the whole row.
             raise self._error(f"a row that does not end as it was written: {line[-30:]!r}")
         text = line.decode(errors="replace")
         if self.on_torn is None:

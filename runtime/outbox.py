@@ -148,7 +148,7 @@ class Outbox:
             raise _no_dead(letter)
 
     def discard(self, letter: Outgoing) -> None:
-        """Delete a dead letter. StoreError if it is no more as it was."""
+        """Delete a dead letter. StoreError if it has changed."""
         if not self._acknowledge(letter.row):
             raise _no_dead(letter)
 

@@ -10,7 +10,7 @@ An instance stays in memory until `most` others were used since; then the store 
 somebody uses it, it stays. When its next timer is due is in the store, so no instance is restored
 before it has something to do.
 
-An interrupt may come anywhere: an instance that is no more used has to be known as such without
+An interrupt may come anywhere: an instance that is no longer used has to be known as such without
 any code that runs at the end. So each use holds an object, which the registry knows weakly.
 """
 

@@ -68,7 +68,7 @@ class Store:
     the state is larger than the rows of these.
 
     `where`: the path of an SQLite file, or a `Database` (`databases.sqlite.Sqlite`,
-    `databases.postgres.Postgres`, or one of yours). Of a file, `synchronous="NORMAL"` is faster: a
+    `databases.postgres.Postgres`, or one of yours). `synchronous="NORMAL"` is faster for a file: a
     crash of the machine, not of the process, may then take the last events with it, though never a
     part of one. `timeout`: for so many seconds an event waits, and its thread with it, while
     another process writes; then it is undone, with StoreBusy. `outbox`: the machines whose outputs
@@ -324,9 +324,9 @@ class Store:
         """The instances of a machine that have an armed timer, the first to be due first, up to a
         time in seconds since 1970; whether they were restored or not.
 
-        A timer that is due and whose transition is refused stays armed, and is among them. Of a
-        database of version 2, instances are among them at time 0 until they are restored, if nobody
-        has told whether they have an armed timer."""
+        A timer that is due and whose transition is refused stays armed, and is among them. In
+        a database of version 2, instances are among them at time 0 until they are restored, if
+        nobody has told whether they have an armed timer."""
         most = float("inf") if until is None else until
         machine, last = cls.lawful.plan.name, Due("", float("-inf"), 0)
         while True:
@@ -442,6 +442,6 @@ class Store:
 
 
 def _check_word(what: str, given: str, words: tuple[str, ...]) -> None:
-    """ValueError for what is none of these words."""
+    """ValueError for any other word."""
     if given not in words:
         raise ValueError(f"{what}: one of {', '.join(words)}, not {given!r}")

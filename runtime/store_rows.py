@@ -74,7 +74,7 @@ def check_name(name: Any) -> None:
 
 
 def check_class(cls: Any, what: str) -> None:
-    """TypeError for what is no class of a machine."""
+    """TypeError for anything but a class of a machine."""
     if not isinstance(cls, type) or not hasattr(cls, "lawful"):
         raise TypeError(f"{what} is a class of a machine, not {cls!r}")
 

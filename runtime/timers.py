@@ -33,7 +33,7 @@ class RealClock:
 
     __slots__ = ()
 
-    # Of a function of C no instance makes an object of its own to call it.
+    # A function of C is called without a new object for each instance.
     now = staticmethod(time.monotonic)
 
 
@@ -181,5 +181,5 @@ def ticks_of(time: Environment, tick: float, begun: float) -> Ticks:
 
 
 REAL = RealClock()
-# Of all instances that use neither time nor universe. Nothing in it is read that ever changes.
+# Instances that use neither time nor universe share it: they read nothing in it that changes.
 SHARED_ENVIRONMENT = Environment(REAL)

@@ -56,7 +56,7 @@ class Problem:
         return "\n".join(lines)
 
 
-WIDEST = 96  # Of a longer line, the stretch around the caret is shown.
+WIDEST = 96  # A longer line is shown as the stretch around the caret.
 
 
 def _marked(source: str, place: Place) -> list[str]:

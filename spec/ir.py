@@ -356,7 +356,7 @@ class Parameter(Node):
 @dataclass(frozen=True, slots=True)
 class Transition(Node):
     """`source` and `target` are names of states of the place `control`; `timer` is the place of
-    the timer whose firing this is. What was not given is None."""
+    the timer whose firing this is. One that is not given is None."""
 
     name: str
     event: str

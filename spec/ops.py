@@ -57,7 +57,7 @@ TABLE: dict[str, Operator] = {
     "max": Operator("max({*})", atom=True, accumulates="max"),
     "int": Operator("int({0})", atom=True),
     "bool": Operator("bool({0})", atom=True),
-    # Of serial numbers; the last operand is how many there are. Half the way round, neither of two
+    # On serial numbers; the last operand is how many there are. Half the way round, neither of two
     # comes before the other.
     "serial_add": Operator("({0} + {1}) % {2}", accumulates="sum"),
     "serial_sub": Operator("({0} - {1}) % {2}", accumulates="sum", left_only=True),
@@ -69,7 +69,7 @@ TABLE: dict[str, Operator] = {
     "le": Operator("{0} <= {1}", opposite="gt"),
     "gt": Operator("{0} > {1}", opposite="le"),
     "ge": Operator("{0} >= {1}", opposite="lt"),
-    # Of ordered sorts: `universe=` gives the order of the elements, or the scope.
+    # On ordered sorts: `universe=` gives the order of the elements, or the scope.
     "rank": Operator("rank({0})", atom=True),
     "successor": Operator("successor({0})", atom=True),
     "predecessor": Operator("predecessor({0})", atom=True),
@@ -143,7 +143,7 @@ MAP_VIEWS = frozenset({"keys", "values", "items"})
 ITERATORS = frozenset({"zip", "enumerate", "reversed", "subsets"})  # They have no length.
 # What can be iterated and nothing else; it is no value that could be kept.
 ITERABLES = MAP_VIEWS | ITERATORS | {"range"}
-# Of these, those that may give one value twice, or have an order.
+# Those of them that may give one value twice, or have an order.
 SEQUENCES = ITERABLES - {"keys", "items", "subsets"}
 # What gives elements of its first operand, and elements of any of its operands.
 FROM_FIRST = COPIES | {"sorted", "reversed", "keys", "slice", "difference"}

@@ -137,7 +137,7 @@ def _first(
 
 
 def _compiled(text: str, name: str, known: dict[str, Any]) -> Any:
-    # Of a text that is interrupted here, CPython would end the process by SIGINT at its end.
+    # If an interrupt came here, CPython would end the process by SIGINT at its end.
     exec(compile(text, "<dataclass>", "exec"), known)
     return known[name]
 

@@ -37,7 +37,7 @@ def order_key(value: Any) -> tuple[str, Any]:
 
 def _text(value: Any) -> str:
     """Its `repr`, but with the elements of sets and maps in order."""
-    held = value  # Of a type that no test below narrows.
+    held = value  # Its type is one that no test below narrows.
     if isinstance(value, frozenset):
         return f"frozenset({', '.join(sorted(_texts(held)))})"
     if isinstance(value, dict):

@@ -252,7 +252,7 @@ BOOL = Bool()
 NOTHING = Nothing()
 TEXT = Text()
 FLOAT = Float()
-LEAST_BITS, MOST_BITS = 2, 128  # Of serial numbers: with one bit, none comes before another.
+LEAST_BITS, MOST_BITS = 2, 128  # Bits of serial numbers: with one, none comes before another.
 
 
 def serial(bits: int) -> Serial:

@@ -351,7 +351,8 @@ assume = _judging("assume")
 constraint = _judging("constraint")
 
 
-# Of the machine and at most four parameters; written out, for checkers infer a lambda's from it.
+# It takes the machine and at most four parameters. It is written out, because checkers infer a
+# lambda's types from it.
 When = (
     Callable[[Any], bool]
     | Callable[[Any, Any], bool]

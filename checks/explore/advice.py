@@ -205,7 +205,7 @@ class _Advisor:
         )
 
     def _admitting(self, bound: Bound, scope: Scope) -> object | None:
-        """The key's value that leaves out no arguments but such as have no end, and no more."""
+        """The smallest value of the key that leaves out arguments only where they have no end."""
         endless = {name for row in self._narrow(scope) for name in row.endless}
         for by in range(1, MOST):
             value = bound.moved(scope.bounds[bound.key], by)
@@ -241,7 +241,7 @@ class _Advisor:
             return Widened(changes, distinct, str(end))
 
     def _far_enough(self, bound: Bound, scope: Scope, states: Sequence[State]) -> object | None:
-        """The key's value that admits where these steps lead, and no more."""
+        """The smallest value of the key that admits the states to which these steps lead."""
         by, left = 0, list(states)
         while left and by < MOST:
             by += 1

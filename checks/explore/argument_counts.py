@@ -16,8 +16,8 @@ def many_arguments(space: Space) -> Iterator[tuple[str, int]]:
     """The transitions with more than `MANY` combinations of arguments in a state, each with their
     number.
 
-    A parameter that is a member of a container of the state does not count. Of a type with more
-    than `COUNTABLE` values nobody tries all: a search refuses it by name.
+    A parameter that is a member of a container of the state does not count. If a type has
+    more than `COUNTABLE` values, a search refuses it by name: it would never try all of them.
     """
     for rule, row in space.rules:
         counts = [space.values.count(p.type, COUNTABLE) for p in rule.plans if p.over is None]

@@ -76,7 +76,7 @@ def judged(space: Space, name: str, states: Sequence[State]) -> str | None:
         placed, _ = space.placed(Done(last, None, ""))
         return placed.what if isinstance(placed, Fault) else None
     if name in BUILT_IN:
-        return None  # Of these only a step is a violation, which leads to no state.
+        return None  # Only a step, which leads to no state, violates these.
     j = {each.name: each for each in space.judged}[name]
     if j.kind in LIVENESS:
         return _for_ever(space, name, states)

@@ -230,7 +230,7 @@ def _witness(search: Search, j: PropertyOf, number: int) -> None:
     if j.name not in search.unseen:
         search.unseen[j.name] = list(space.arguments(j.rule, state))
     for args in tuple(search.unseen[j.name]):
-        # Of one that was true with others of its orbit, nothing is left to see.
+        # One that was true with others of its orbit is seen already.
         if args in search.unseen[j.name] and space.is_true(j.row, state, args):
             _seen(search, j, args)
             search.witnesses[j.name] = number

@@ -2,7 +2,7 @@
 
 Found, not declared: elements of an unordered sort and opaque values can only be stored, copied and
 compared, so a permutation of them maps behaviours to behaviours; only constants and the values of
-parameters that a scope tries can tell one from another. Of each orbit the first state found stands
+parameters that a scope tries can tell one from another. The first state found of each orbit stands
 for all, so that traces stay real (C. N. Ip, D. L. Dill, "Better verification through symmetry",
 1996).
 

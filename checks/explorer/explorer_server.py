@@ -126,7 +126,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def read_question(given: Mapping[str, str]) -> Question:
-    """The question of a request with these parameters. Raises NoPath for what is no number."""
+    """The question of a request with these parameters. Raises NoPath where one is not a number."""
     seed, events = (given.get(name, "0") for name in ("seed", "events"))
     for name, text in (("seed", seed), ("number of events", events)):
         if not (text.isascii() and text.isdigit() and len(text) < 10):

@@ -59,7 +59,9 @@ class CandidateClauses:
     ) -> None:
         self.reference = reference
         self.machine = reference.machine
-        self.elements = elements  # Of each sort that a clause may have as its parameter.
+        self.elements = (
+            elements  # The elements of each sort that a clause may have as its parameter.
+        )
         self.states = states
         self.place = self.machine.place
         self.known: dict[t.Type | None, list[tuple[ir.Expr, int]]] = {}

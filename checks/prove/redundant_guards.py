@@ -22,7 +22,7 @@ from .needed_guards import GuardKey
 from .result import RedundantGuard
 
 # Units for each guard; a guard that takes more is not reported. Those of the five systems that are
-# redundant take at most 20,000. Of the others nothing is said: a longer search for models is lost.
+# redundant take at most 20,000. A longer search would find models of the others, for nothing.
 EACH = Effort(75_000)
 
 

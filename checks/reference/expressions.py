@@ -318,7 +318,7 @@ def _comp(m: Meaning, e: ir.Comp) -> Code:
         return lambda env: fold(element(i) for i in m.clauses(clauses, env))
 
     def code(env: Env) -> Any:
-        # Over what has no order, defined only if the evaluation for every element is.
+        # If the collection has no order, defined only if the evaluation for every element is.
         values = [element(i) for i in m.clauses(clauses, env)]
         try:
             return fold(values)

@@ -17,7 +17,7 @@ from .rows import Row
 
 VERDICTS = ("fits", "open", "deviates", "inconclusive", "quarantined", "empty")
 PASSED = ("fits", "open", "empty")  # The verdicts that name no problem.
-# Of two problems with one sequence number that of the number itself is reported first: it does not
+# If two problems have one sequence number, that of the number itself is reported first: it does not
 # depend on which copy of the row was read first.
 OF_NUMBER = -1
 ELSEWHERE = -1  # The index of a row that has no number, so nobody knows where it belongs.

@@ -1,7 +1,7 @@
 """Replay of one row: the machine does its event again, and the result is compared with the row.
 
 The reference engine executes the machine. Journals have no rows for ticks: with a clock, each row
-says which tick it is, and that never decreases. Of a timer only whether it is armed is compared.
+says which tick it is, and that never decreases. Replay compares only whether a timer is armed.
 """
 
 from __future__ import annotations

@@ -26,8 +26,8 @@ Judged = InstanceVerdict | FittingInstances | Rejected
 
 @dataclass
 class Findings:
-    """Of each kind: how many instances have such problems, how many problems there are, and the
-    first few instances; all of them with `every`.
+    """The problems of each kind: how many instances have such problems, how many problems there
+    are, and the first few instances; all of them with `every`.
     """
 
     every: bool = False

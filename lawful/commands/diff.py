@@ -66,7 +66,7 @@ def diff(options: DiffOptions, output: Output) -> int:
 
 
 def _unapproved(found: Difference, options: DiffOptions) -> list[str]:
-    """What was lost and must not be. Raises CommandError for an approval of what is not lost."""
+    """What was lost and must not be. Raises CommandError for an approval of a loss that is none."""
     lost = {each.name for each in found.changes if each.change == "lost"}
     for name in options.approve:
         if name not in lost:
@@ -89,7 +89,8 @@ def _drawn(found: Difference, options: DiffOptions, output: Output) -> Drawn:
 def between(old: type[Machine], new: type[Machine], options: DiffOptions) -> Difference:
     """Compare the versions, and prove what can be proved of the older version's states.
 
-    Raises CommandError where `--renamed` is malformed, or it or `--dropped` names what is not so.
+    Raises CommandError where `--renamed` is malformed, or where it or `--dropped` names a variable
+    that was not renamed or dropped.
     """
     pairs = [each.partition("=") for each in options.renamed]
     if not all(name and was for name, _, was in pairs):

@@ -35,7 +35,7 @@ from .output import Output
 GRAPHS: tuple[Format, ...] = ("svg", "png", "pdf", "dot")
 OF_EACH: dict[str, tuple[Format, ...]] = {"states": FORMATS, "graph": GRAPHS, "trace": ("mermaid",)}
 MOST_STATES = 200  # Nobody reads a picture of more; `--max-states` says otherwise.
-SUFFIX = {"mermaid": "mmd", "plantuml": "puml"}  # Of the others, the format's name.
+SUFFIX = {"mermaid": "mmd", "plantuml": "puml"}  # The suffix of any other format is its name.
 
 
 def draw(options: DrawOptions, output: Output) -> int:

@@ -65,8 +65,8 @@ class Output:
         self, given: Sequence[str], named: Sequence[str], mapping: Path | None
     ) -> list[type[Machine]]:
         """The machines of the targets that are replayed, with a scope or without, because a replay
-        explores nothing: those which mappings have `named`, and without a mapping all. Of a mapping
-        without a name they are as above. `mapping` is the file of the mappings.
+        explores nothing: those which mappings have `named`, and without a mapping all. If a mapping
+        has no name, they are as above. `mapping` is the file of the mappings.
 
         Raises CommandError where the targets have no machine of such a name, or two.
         """

@@ -19,7 +19,7 @@ from .output import Output
 
 
 def shell(options: ShellOptions, output: Output) -> int:
-    """Read commands until the input ends. A script that asks for what is not there ends with 5."""
+    """Read commands until the input ends. A script with a wrong command ends with 5."""
     prompt = _prompt(options, output.quiet)
     with contextlib.suppress(KeyboardInterrupt):
         prompt.cmdloop()

@@ -10,7 +10,7 @@ document is silent or its implementation erred. `demands.py` lists where each de
 document, O1 to O43, is met.
 
 O43 compares the design with another one, and is no demand. O9 is met as far as a machine can: to
-wait is a refusal, and the service waits. Of O28, no other peer gets an ack for a rejected object;
+wait is a refusal, and the service waits. No other peer gets an ack for a rejected object (O28);
 that its peer is adversarial is the document's own conclusion. Peers are asked in a fixed order, not
 in a random one; each round begins with another object (O-B9). The service calls rounds again and
 again (O3), and lets due timers fire, which ends connections whose peers do not answer (O-B7).

@@ -203,7 +203,8 @@ class InboundPeerFixed(InboundPeer):
 
     @invariant
     def received_is_what_the_peer_sent(self) -> bool:
-        """Of the IDs that are not acked, those neither available nor in flight (O24, O27)."""
+        """An ID that is not acked was received just if it is neither available nor in flight
+        (O24, O27)."""
         waiting = self.available_ids | self.inflight_ids
         return all((x in self.received) == (x not in waiting) for x in self.outstanding_fifo) and (
             self.received <= set(self.outstanding_fifo)
@@ -215,7 +216,7 @@ class InboundPeerFixed(InboundPeer):
 
     @invariant
     def the_longest_prefix_is_acked(self) -> bool:
-        """Of what is no longer needed, all up to the first ID that is (O27, O29)."""
+        """All IDs are acked that are not needed, up to the first one that is needed (O27, O29)."""
         decision = self.decision
         if decision is None or self.state != Status.UNREAD:
             return True

@@ -5,9 +5,10 @@ service embeds, under a clock of seconds. Their timers run out when they are due
 same tick happens in any order, so that equality is not enough.
 
 What is assumed of the node: a round is made every `decision_period` (O3), and a loop that was
-woken does at once all that it was told, unless it waits for the reply to a blocking request. Of an
-honest outbound peer: its reply arrives at most `latency` after the request, and is read when the
-loop reads replies next. The document mentions no such times; `reply_timeout` exceeds their sum.
+woken does at once all that it was told, unless it waits for the reply to a blocking request. An
+honest outbound peer is assumed to be quick: its reply arrives at most `latency` after the request,
+and is read when the loop reads replies next. The document mentions no such times; `reply_timeout`
+exceeds their sum.
 
 Abstractions. Time ends with the scope; so liveness is shown by `DiffusionFixed`, and here how late
 something may be.

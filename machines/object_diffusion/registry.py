@@ -337,8 +337,8 @@ class Registry(Peers):
 
     @step_property
     def rounds_take_turns(self, after: "Registry") -> bool:
-        """Of the objects that are wanted, a round begins with the next one after that with which
-        the last round began; if that could not be requested, its turn stays (O-B9)."""
+        """A round begins with the next wanted object after that with which the last round began; if
+        that could not be requested, its turn stays (O-B9)."""
         return all(
             after.last == self.begins_with(peer.had)
             for p, peer in after.peers.items()

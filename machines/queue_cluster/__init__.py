@@ -20,11 +20,11 @@ The files `..._as_seed.py` follow the document to the letter, or contain repairs
 Not met, and why. Q1, Q2, Q3, Q4 and Q6 plan the work; Q44 and Q58 are about existing C++. Q52 is a
 question that the document does not answer: whether messages are replicated within a transaction or
 when it commits; clients use no transactions here. Q57 would avoid the stall for wiring, which is
-one step here. Q45, Q49, Q53 and Q55 concern other parts of the broker. Of Q8 two answers are given:
+one step here. Q45, Q49, Q53 and Q55 concern other parts of the broker. Q8 has two answers:
 the node that rejects a message routes it, and removals by a policy follow from multicasts that were
-handled. Of Q50 expiry, purging and the end of a queue are declared: `get` is an acquire and an
+handled. Expiry, purging and the end of a queue are declared (Q50): `get` is an acquire and an
 accept, `move` an acquire and a reject to the other queue. Messages that a destroyed queue still
-contains (Q50) are not routed on. Of Q51 the group waits for nodes that are behind, of Q46
-publishing completes. Whether ownership of an empty queue circulates in vain is a question of rates,
-which a machine without a clock does not answer.
+contains (Q50) are not routed on. The group waits for nodes that are behind (Q51), and
+publishing completes (Q46). Whether ownership of an empty queue circulates in vain is a question of
+rates, which a machine without a clock does not answer.
 """

@@ -55,7 +55,7 @@ class ClientsFixed(Clients):
 
     @invariant
     def bodies_are_as_published(self) -> bool:
-        """Of what is queued or routed (Q18, Q22, Q25)."""
+        """It has the bodies of messages that are queued or routed (Q18, Q22, Q25)."""
         one = self.replicas[self.me]
         return one.bodies == {id: body for id, body in self.content.items() if self.is_wanted(id)}
 
@@ -90,7 +90,7 @@ class ClientsFixed(Clients):
             set(),
         )
 
-    # What is possible. Of the replica itself, because the machine around it has budgets.
+    # What is possible for the replica itself: the machine around it has budgets.
 
     @invariant
     def clients_may_publish(self, seq: Nat, q: QueueName, body: Body) -> bool:

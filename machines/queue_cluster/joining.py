@@ -227,7 +227,8 @@ class Updatee(ReplicaFixed):
         self.told = {key for key in self.told if key in self.acquired}
 
     def hear_of_removal(self, key: Key) -> bool:
-        """Of a message that is not here; return whether it was to come at the join."""
+        """Hear that a message that is not here was removed; return whether it was to come at the
+        join."""
         said_gone = key in self.gone
         self.gone.discard(key)
         if not said_gone and self.is_to_come(key):

@@ -343,7 +343,7 @@ class Replica(Wiring, abstract=True):
 
     @invariant
     def bodies_are_kept_while_needed(self) -> bool:
-        """Of all messages that are queued or routed, and of no others (Q10, Q22, Q25)."""
+        """It keeps those of the messages that are queued or routed, no others (Q10, Q22, Q25)."""
         return all(self.is_needed(id) for id in self.bodies) and all(
             id in self.bodies for ids in self.queues.values() for id in ids
         )
@@ -431,7 +431,7 @@ class ReplicaFixed(Replica):
         )
 
     def was_pushed(self, key: Key) -> bool:
-        """Of a node that left, nothing is pushed any more; this one has not left."""
+        """Nothing from a node that left is pushed any more; this one has not left."""
         routed = key.id not in self.routing or key.queue in self.routing[key.id]
         unknown = 0 if key.id.node == self.me else key.id.seq + 1
         return routed and key.id.seq < self.created.get(key.id.node, unknown)

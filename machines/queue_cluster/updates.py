@@ -266,7 +266,7 @@ class UpdatesFixed(Updates):
 
     @invariant
     def what_is_heard_is_as_said(self, key: Key) -> bool:
-        """Of a message that has not come (Q56)."""
+        """What a joining node heard of a message that has not come is what was said (Q56)."""
         if self.late not in self.replicas or len(self.inbox[self.late]) > 0:
             return True
         said = self.replicas[self.late].heard.get(key)

@@ -396,7 +396,7 @@ class Window(Machine, abstract=True):
 
     @reachable
     def early_by_threshold(self) -> bool:
-        """Of one, by one transaction (L19)."""
+        """A threshold of one is reached by one transaction (L19)."""
         return can(self.begin_early) and self.queued == 1
 
     @reachable

@@ -59,7 +59,7 @@ class Peer(ABC, Generic[C]):
         return opened
 
     def close(self) -> None:
-        """Hang up, and listen no more."""
+        """Hang up, and stop listening."""
         if self._server is not None:
             self._server.close()
         self.hang_up()

@@ -5,7 +5,7 @@ crash. B's next life knows no connection. A copy of the first message, late, beg
 that waits for messages which B acknowledged in its former life, and which A has purged. B requests
 them for ever, and everything that A sends afterwards waits behind them (U-B11).
 
-The repair needs nothing new on the wire. Of the messages before one that is marked as first, all
+The repair needs nothing new on the wire. All messages before one that is marked as first
 are acknowledged: A marks only its first unacknowledged message. So B, if it is marked, goes on with
 it, also within a connection; and A, if it is asked for what it has purged, sends it.
 

@@ -2,7 +2,7 @@
 
 Source: `unicast3.txt` says nothing of it: an entry is removed, whatever it contains [seed:135-137]
 (U30, U-B1). When the repaired sender gives up, it reports which messages B has delivered, those
-that an ack covers, and which are in doubt. Of these B has delivered the first few, or none: the ack
+that an ack covers, and which are in doubt. B has delivered the first few of these, or none: the ack
 that would tell is late or lost, or copies are still under way. A does not know more, because it
 sends each message at once when it is submitted.
 
@@ -55,8 +55,8 @@ class LinkReporting(LinkFixed):
 
     @invariant
     def in_doubt_is_what_is_not_acknowledged(self) -> bool:
-        """Of each connection that is over, A's application knows of each message that B has it, or
-        it is told that the message is in doubt, never both (U3, U5, U-B1)."""
+        """When a connection is over, A's application knows of each message that B has it, or it is
+        told that the message is in doubt, never both (U3, U5, U-B1)."""
         return all(
             (p in self.reported) == (self.is_over(p) and p not in self.acknowledged)
             for p in self.submitted
@@ -73,7 +73,7 @@ class LinkReporting(LinkFixed):
 
     @invariant
     def the_first_few_are_delivered(self) -> bool:
-        """Of the messages in doubt, B delivers none after one that it has not delivered (U10)."""
+        """B delivers no message in doubt after one that it has not delivered (U10)."""
         return all(
             p in self.delivered
             for p in self.reported

@@ -185,7 +185,7 @@ def _container(value: Any, kind: t.Type, known: ValueContext, what: str) -> Any:
             rows = enumerate(zip(held, items, strict=True))
             mine = tuple(taken(each, of, known, f"{what}[{i}]") for i, (each, of) in rows)
             return held if plain and _same(held, mine) else mine
-        # Of an argument that is declared as a list or a set the machine keeps what does not change.
+        # The machine keeps an unchangeable copy of an argument that is declared as a list or a set.
         case t.Seq(item=item, mutable=mutable) if isinstance(value, SEQUENCES[mutable]):
             all_ = [taken(each, item, known, f"{what}[{i}]") for i, each in enumerate(held)]
             if mutable:

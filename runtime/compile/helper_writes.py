@@ -36,7 +36,7 @@ REFUSING = (ir.Require, ir.Refuse, ir.Assert, ir.Needed, ir.Step, ir.Base, ir.Ca
 
 
 class HelperWrites:
-    """Of each function of a machine: the variables into which it writes so. `bodies` gives the
+    """The variables into which each function of a machine writes so. `bodies` gives the
     statements of a function by its key: the name of a helper, or `SUPER` and that of a base.
 
     `last`, of a function or of statements: nothing that comes later in the step may refuse."""
@@ -83,7 +83,7 @@ class HelperWrites:
             if not refuses:
                 found.update(map(id, statements((stmt,))))
             elif callee(stmt) is not None:
-                found.add(id(stmt))  # Of a call only what it does last counts.
+                found.add(id(stmt))  # Only what a call does last counts.
             if refuses:
                 break
         return frozenset(found)

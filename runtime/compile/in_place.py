@@ -12,7 +12,7 @@ case the step fails later. Undoing restores an equal container.
     self._counts[at_counts] = count
 
 A step may replace the container before: it then changes what it made itself, and the record says
-of the old one what is true of it, so that undoing changes nothing. Of a container in a map the
+of the old one what is true of it, so that undoing changes nothing. For a container in a map, the
 record has both places.
 
 Undoing stands in the handler itself and calls no function by name: CPython delivers no interrupt

@@ -14,7 +14,7 @@ def turn(self, watch, given):
 
 Nothing after the last change is a call. So an interrupt comes before the event, or after observers
 wait for it. What the method does not do itself (see `method.Method`) it leaves to the caller before
-anything has changed: it returns `UNDECIDED`. Of a container that it changed in place the record has
+anything has changed: it returns `UNDECIDED`. If it changed a container in place, the record has
 what was at each place (see `kernel.before_images`).
 """
 

@@ -133,7 +133,7 @@ class PartStep:
         return [if_(compare(name(self.saved), ast.IsNot(), ast.Constant(None)), back)]
 
     def breached(self) -> ast.expr | None:
-        """The test that a variable of the part is out of its bounds; None where none can be. Of a
+        """The test that a variable of the part is out of its bounds; None where none can be. For a
         part that has begun it is exact, so that nobody judges parts that the step left alone."""
         tests: list[ast.expr] = []
         judged: list[tuple[ast.expr, ast.expr]] = []  # Variables, and what they were.

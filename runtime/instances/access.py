@@ -291,7 +291,7 @@ class InstanceAccess(Access[M]):
         return dispatch.reasons(self._machine, way, given)
 
     def at(self, state: Any) -> bool:
-        """Whether this is the control state; TypeError for what is no state of this machine."""
+        """Whether this is the control state; TypeError for anything but a state of this machine."""
         now = dispatch.control(self._machine)
         if type(state) is not type(now):
             raise TypeError(f"{state!r} is no control state of {self.plan.name}")
@@ -322,7 +322,7 @@ class InstanceAccess(Access[M]):
         are judged. It is a step like an event: it happens whole or not at all, observers, journals
         and stores get it under the name `grow_Node`.
 
-        TypeError for what is no sort of the machine, or no growing one, and for an element of
+        TypeError if it is not a sort of the machine, or not a growing one, and for an element of
         another type. ValueError for an element that is there, and if the instance was made without
         elements of the sort: everything is one then. `PropertyViolated` or `Undefined` if an
         invariant is false or has no value, or a default is out of its bounds.
@@ -380,8 +380,8 @@ class InstanceAccess(Access[M]):
         of several at one instant the urgent ones first.
 
         `now` is the time for these steps, whatever the clock says. A timer fires at most once in
-        a call, so this ends; one that a step stops or puts off does not fire. Of several events
-        that one timer serves the first in the declaration that is possible is taken. A timer
+        a call, so this ends; one that a step stops or puts off does not fire. Where one
+        timer serves several events, the first possible one in the declaration is taken. A timer
         whose transitions are all refused stays armed and is left out; observers hear nothing of
         it. A transition with a parameter that is no key of its timer's place is not fired.
         A timer whose transition fails stays armed, too, and keeps no other from firing; then the

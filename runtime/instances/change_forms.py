@@ -54,7 +54,7 @@ def _told_as(kind: t.Type, forms: Callable[[t.Type], Form], exact: Exact) -> Tol
 
 
 def _least(item: t.Type) -> int:
-    """Of containers of this, a change is told where there are more entries, if it is shorter."""
+    """A change of a container of these is told if it has more entries, and if that is shorter."""
     return LEAST if t.immutable(item) or isinstance(item, t.Timer) else -1
 
 

@@ -5,7 +5,7 @@
             | {"$changed": {"at": place, "removed": number, "added": [item]}}   of a list
 
 In a bag the value of an item is how often it is there. A map of containers has a change for each
-of them that differs, where it had that key. Of a map of parts those that differ are told whole,
+of them that differs, where it had that key. In a map of parts, those that differ are told whole,
 unless all do. A container of at most `LEAST` entries that have no
 containers in them is told whole, and so is one of which more has changed than is left.
 

@@ -116,7 +116,7 @@ def text_of(machine: State) -> str:
 
 def html_of(machine: State) -> str:
     """The same as an HTML table. All text is escaped."""
-    from html import escape  # Of what an instance needs, this takes long to import.
+    from html import escape  # This import takes long, and few instances need it.
 
     cells = ((escape(name), escape(text)) for name, text in _values(machine))
     rows = "".join(f"<tr><th>{name}</th><td>{text}</td></tr>" for name, text in cells)

@@ -4,9 +4,9 @@
             | {"$opaque": name, "id": "bytes:..." | "str:..." | "int:..." | "UUID:..." ...}
 
 Where the annotation admits values of one class that has texts (`spec.values.opaque_texts`), its
-text alone is the value. Other encodings begin with the class: that of bytes is base64. Of some
-classes no value has an encoding, since Python compares it with those of others (`True == 1 == 1.0`)
-or the language has a type of its own for it.
+text alone is the value. Other encodings begin with the class: that of bytes is base64. Values of
+some classes have no encoding, since Python compares them with those of others (`True == 1 == 1.0`)
+or the language has a type of its own for them.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@
 
 A function reads the record of an event as a tuple (see `event_record.Stepped`) and puts numbers,
 truths and names straight into the text. Any other value goes through the function that makes the
-text of its type. Of an event that may change a container or a timer, `container_changes` tells what
+text of its type. If an event may change a container or a timer, `container_changes` tells what
 has changed.
 """
 

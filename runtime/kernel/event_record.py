@@ -2,7 +2,7 @@
 
 A record is made for each observed event, and most observers read little of it. So it holds what the
 event had before and after it, as references, and works its fields out when they are read. A step
-never changes a container in place that a record holds. Of one that its own event changed in place a
+never changes a container in place that a record holds. If its own event changed one in place, the
 record has what was there before.
 """
 

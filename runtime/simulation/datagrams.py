@@ -19,8 +19,8 @@ LOOPBACK = "127.0.0.1"
 
 @dataclass
 class DatagramFaults:
-    """Of each datagram the probabilities that it is lost, arrives twice, or is held back by up to
-    `hold` seconds; and the seconds that every one takes, at least and at most."""
+    """The probabilities that a datagram is lost, arrives twice, or is held back by up to `hold`
+    seconds; and the seconds that every one takes, at least and at most."""
 
     loss: float = 0.0
     duplicate: float = 0.0

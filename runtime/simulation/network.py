@@ -92,7 +92,7 @@ class Network:
         return port
 
     def deafen(self, port: int) -> None:
-        """Listen no more."""
+        """Stop listening."""
         self._listening.pop(port, None)
 
     async def connect(
@@ -153,7 +153,7 @@ class Port:
         return "127.0.0.1", self._port
 
     def close(self) -> None:
-        """Listen no more; connections go on."""
+        """Stop listening; connections go on."""
         self._network.deafen(self._port)
 
 
@@ -218,7 +218,7 @@ class Stream(asyncio.Transport):
         self._under_way += len(piece or b"")
         self._due = max(self._due, self._loop.time() + self._network.delay())
         far._coming.append(piece)
-        _call_at(far._loop, self._due, far.arrives)  # Of equal times any may be the first.
+        _call_at(far._loop, self._due, far.arrives)  # If times are equal, any may be the first.
 
     def arrives(self) -> None:
         """A piece, or the end, has come to this end of the connection."""
@@ -274,7 +274,7 @@ class Stream(asyncio.Transport):
 
 
 def _call_at(loop: asyncio.AbstractEventLoop, due: float, call: Callable[[], object]) -> None:
-    """Of any loop of the world."""
+    """Call at a time, by any loop of the world."""
     if asyncio.get_running_loop() is loop:
         loop.call_at(due, call)
     else:

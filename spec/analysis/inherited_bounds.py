@@ -18,7 +18,7 @@ Need = tuple[Keys, Callable[[object], bool]]  # Keys that may give a bound, and 
 
 
 def taken(machine: ir.Machine, own: Bounds, older: Bounds) -> dict[str, object]:
-    """Of an ancestor's bounds those that the machine needs and `own` does not give."""
+    """The bounds of an ancestor that the machine needs and `own` does not give."""
     found: dict[str, object] = {}
     for keys, fits in needs(machine) if older else ():
         if not any(key in own and fits(own[key]) for key in keys):

@@ -12,7 +12,7 @@ def variables_read(
     function: ir.Function, helpers: Mapping[str, ir.Function]
 ) -> frozenset[str] | None:
     """The variables and parameters that a function without effects reads, also by helpers of its
-    machine; None where it reads the machine as a whole. Of a part all is read."""
+    machine; None where it reads the machine as a whole. A part counts as read whole."""
     found = _Reads(helpers)
     found.nodes(function.body)
     return None if found.whole else frozenset(found.names)

@@ -437,7 +437,7 @@ def _whole(essence: _Essence, machine: ir.Machine) -> Json:
 
 def _settings(settings: Any) -> Json:
     """Scopes and expectations as JSON; their values are those of the vocabulary."""
-    content = settings  # Of a type that no pattern below narrows.
+    content = settings  # Its type is one that no pattern below narrows.
     match settings:
         case enum.Enum():
             return {"enum": type(settings).__name__, "name": settings.name}

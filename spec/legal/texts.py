@@ -24,7 +24,7 @@ def texts_are_not_compared(machine: ir.Machine, members: Members, problems: Prob
 
 
 def _kind(node: ir.Node, found: str) -> str | None:
-    """What is noted once of a machine: a collection that text tells apart. Of comparisons each is
+    """What is noted once for a machine: a collection that text tells apart. Each comparison is
     noted."""
     return found if isinstance(node, ir.Expr) and _told_apart(node.type) is not None else None
 

@@ -33,7 +33,8 @@ def ghosts_are_not_read(machine: ir.Machine, members: Members, problems: Problem
 
 
 def _shown(read: Read) -> str:
-    """Its name; what has none in the declaration came out of a ghost that the statement changes."""
+    """Its name; one without a name in the declaration came out of a ghost that the statement
+    changes."""
     return read.name if read.name.strip("_0123456789") else "what this takes"
 
 

@@ -4,7 +4,7 @@ The statements before the first one that is no guard form a sequence of tests. T
 the parameters in order, and uses each test once. If all its names are known, the test is a guard,
 which is evaluated before the next parameter gets its values. If it says in which collection the
 next parameter is, or which value it has, the engine iterates over that collection instead of every
-value of the type. Of an integer with many values, tests may give a least and a greatest one: the
+value of the type. If an integer has many values, tests may give a least and a greatest one: the
 engine then iterates over that range. A test of no such form is left to the step, and later tests
 are used only if it is always defined. If an engine finds a guard or a collection undefined, it
 iterates over all values from there on. So a plan leaves out only arguments that the guards would

@@ -49,7 +49,7 @@ def _unknown(machine: ir.Machine) -> Iterator[tuple[Place, str]]:
         if growing_sorts(other):
             yield machine.place, f"{other.name}, which is refined and has such a sort"
     for p in machine.properties:
-        # Of an element that never joins nobody can say whether it is true.
+        # Nobody can say whether it is true for an element that never joins.
         always = KINDS[p.kind].over == "run" and KINDS[p.kind].gives == "bool"
         if always and any(grows(kind) for _, kind in p.function.params):
             yield p.place, f"{p.name}, for each element"

@@ -79,7 +79,7 @@ class Scene:
     def heirs(self, test: object, place: Place, names: Names, kind: t.Type) -> tuple[t.Type, ...]:
         """The alternatives that `isinstance` is true for: descendants of a record class are.
 
-        What is none of the alternatives is given as it is.
+        A value of no alternative is given as it is.
         """
         found = self.annotation(test, place, names)
         if not isinstance(found, t.Record):
@@ -265,7 +265,7 @@ class Body:
         self.moved = {name for way in ways for name in way.moved}
 
     def forget(self, target: ir.Expr) -> None:
-        """After `target` changed: what was known of it is known no more.
+        """After `target` changed: forget what was known of it.
 
         Two keys may be one, so that nothing is known of the other items of its container either.
         Nor is it known of what is computed of the state, such as a `@property`.

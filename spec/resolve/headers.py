@@ -72,7 +72,7 @@ class Headers:
         only = plain[0] if len(holders) == 1 and plain else None
         usual = isinstance(kind, t.Enum)
         if usual and ("state" in holders or (only is None and len(holders) < 2)):
-            only = "state"  # What is no state of it is told with the states.
+            only = "state"  # A value that is not a state of it is told with the states.
         if only is not None:
             return ir.Field(place, own.fields[only], ir.Self(place, t.Part(own.name)), only)
         if len(holders) > 1:
@@ -170,7 +170,7 @@ class Headers:
                         f"a state of {control.type}",
                         rewrite,
                     )
-        # What is no state has no name, and was noted.
+        # A value that is not a state has no name, and was noted.
         return tuple(str(getattr(state, "name", state)) for state in given)
 
     def _is_state(self, state: object, kind: t.Enum) -> bool:

@@ -95,7 +95,7 @@ def unassignable(b: Body, place: Place, found: str, rewrite: str) -> bool:
 
 def moved_to(b: Body, name: str, place: ir.Expr) -> None:
     """The container of a local is at a place in the state now. In this block the local names that
-    place, unless a key on its path may have changed; elsewhere it is read no more."""
+    place, unless a key on its path may have changed; elsewhere it is not read again."""
     b.moved.add(name)
     if is_fixed(b, place):
         b.aliases[name] = place

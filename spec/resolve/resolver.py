@@ -163,8 +163,8 @@ class _Resolver:
         )
         self.headers = Headers(self.scene, self.reader, self.members)
         machine = self._machine()
-        # Of a body that was resolved twice, the problems of a function that it calls are noted the
-        # first time, and left out with it.
+        # If a body was resolved twice, the problems of a function that it calls are noted the first
+        # time, and left out with it.
         self.problems.found.extend(chain.from_iterable(self.refused.values()))
         judge(machine, self.members, self.problems)
         self.problems.stop_if_any()

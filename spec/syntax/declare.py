@@ -99,7 +99,7 @@ class Declaring(type):
             return super().__new__(cls, name, bases, space, **settings)
         fields = [slot(field) for field in names_with_hints(space)]
         mine = [each for each in fields if each not in space and not hasattr(family[0], each)]
-        # Of several bases the others are told of, but not inherited from: see `_bases`.
+        # The other bases are told of, but the class does not inherit from them: see `_bases`.
         extended = {**space, "__slots__": mine, "__given__": bases}
         return super().__new__(cls, name, (family[0],), extended, **settings)
 

@@ -51,7 +51,7 @@ def _keywords(given: Mapping[str, Any]) -> str:
 
 def _plain(value: Any) -> str:
     """A bound or a verdict as it is written."""
-    content = value  # Of a type that no test below narrows.
+    content = value  # Its type is one that no test below narrows.
     if isinstance(value, str):
         return quoted(value)
     if isinstance(value, Mapping):

@@ -261,7 +261,7 @@ def digest(value: Any) -> str:
 
 def likeness(value: Any) -> str:
     """A text that two values have in common just if Python takes them for equal: 1.0 and 1.00, an
-    instant in two zones. Of other values their representation, whatever the hash seed."""
+    instant in two zones. For other values it is their representation, whatever the hash seed."""
     kind: type[Any] = value.__class__
     if kind is tuple:
         inside = ", ".join(map(likeness, value))

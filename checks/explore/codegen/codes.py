@@ -112,7 +112,7 @@ def code(f: Writer, value: Value) -> str:
         case SetLayout() if width(layout) > 1 and not layout.spare:
             raise NotGenerated("a code of a large set")
         case Index() | SetLayout(spare=0):
-            # Of a truth value, an integer: bits are shifted by it.
+            # A truth value becomes an integer, because bits are shifted by it.
             return value.text if layout != BOOL else f.hold(f"{value.text} + 0")
         case Number(low=int() as low, high=int() as high) if value.text.isdigit():
             at = int(value.text)
@@ -225,7 +225,7 @@ def _write_code(f: Writer, layout: Layout) -> None:
 
 
 def _digits(f: Writer, rows: list[tuple[Layout, str]]) -> None:
-    """Return the number of these digits; what has none has no number."""
+    """Return the number of these digits; a value without digits has no number."""
     f.line("n = 0")
     for layout, at in rows:
         own = code(f, f.load(layout, at))

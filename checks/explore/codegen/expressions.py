@@ -181,7 +181,7 @@ class Expressions(Writer):
                 layout, at = self.place(of)
                 if not isinstance(layout, Sum):
                     return layout, at
-                # Of one alternative the cells are those in the union: a change there is a change.
+                # The cells of one alternative are those in the union: a change there is a change.
                 held = narrowed(self, Value(layout, at), e.type)
                 return held.layout, self.placed(held)
             case _:
@@ -462,7 +462,7 @@ VALUES: dict[type[ir.Expr], Callable[[Expressions, Any], Value]] = {
     ir.Domain: _unsupported,
     ir.Format: _format,
 }
-# Of these the layout depends on the target, or what becomes of an element outside the scope.
+# In these the layout depends on the target, or the fate of an element outside the scope does.
 TARGETED: dict[type[ir.Expr], Callable[[Expressions, Any, Target], Value]] = {
     ir.Op: _op,
     ir.If: _if,

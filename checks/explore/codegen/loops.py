@@ -337,7 +337,7 @@ def _quantifier(f: Expressions, e: ir.Comp) -> Value:
     found = f.temporary()
     decided = int(e.kind == "any")
     f.line(f"{found} = {1 - decided}")
-    # Over what has no order every element has to have a value.
+    # If the collection has no order, every element has to have a value.
     stops = all(t.ordered(c.over.type) for c in e.clauses)
     stop = "" if not stops else found if decided else f"not {found}"
     with clauses(f, e.clauses, stop):

@@ -113,7 +113,7 @@ def time_cells(
             case t.Part(machine=part):
                 yield from time_cells(m, m.machines[part], at + place, present)
             case t.Map(value=t.Timer() as timer) if isinstance(layout, SparseMap):
-                first = at + place + 1 + width(layout.key)  # Of what is not there 0, as if stopped.
+                first = at + place + 1 + width(layout.key)  # An absent one is 0, as if stopped.
                 for i in range(layout.room):
                     yield TimeCell(timer, first + i * stride(layout), present)
             case t.Map(value=t.Timer() | t.Part() as kind):

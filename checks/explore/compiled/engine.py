@@ -154,8 +154,8 @@ class PackedSearch:
         return self._graph
 
     def steps(self) -> Iterator[Iterator[Step]]:
-        """Of each expanded state the steps that are no faults, in the order of the declaration; -1
-        as the target of one that is cut."""
+        """The steps of each expanded state that are not faults, in the order of the declaration; a
+        step that is cut has the target -1."""
         escaped, labels = set(self.escaped), Labels(self.stepping)
         states = States(self.store, self.expanded)
         for number, followed in enumerate(self.store.follow(self.expanded)):
@@ -168,7 +168,7 @@ class PackedSearch:
         """The number of a state; negative where the search did not meet it."""
         try:
             return self.store.find(self._packed(state))
-        except (NotGenerated, KeyError):  # Of what has no place in the words none was kept.
+        except (NotGenerated, KeyError):  # A state that the words cannot hold was not kept.
             return -1
 
     @property

@@ -10,8 +10,8 @@ PIECE = 2  # Words of a piece. A number of one takes half a word, a quarter of i
 
 
 class Shape(NamedTuple):
-    """Of a state of so many words: whether it is folded, the words of a piece, how many pieces it
-    has, and how many words it has in the store."""
+    """The shape of a state of so many words: whether it is folded, the words of a piece, how many
+    pieces it has, and how many words it has in the store."""
 
     folded: int
     piece: int

@@ -9,7 +9,7 @@ LATEST = 0.75  # States that were expanded after this part of them tell what tho
 
 
 class Forecast:
-    """Of a search that goes on from so many expanded states of those that it knows."""
+    """The forecast of a search that has expanded some of the states that it knows."""
 
     def __init__(self, expanded: int, count: int) -> None:
         self.expanded, self.counts = [expanded], [count]

@@ -31,7 +31,7 @@ GROUPED = (1 << GROUP) - 1
 WHOLE = ~(GROUP - 1)
 CHUNK = 1 << 7  # States that one of several threads expands at a time.
 SLOTS = 1 << 5  # Chunks that may be expanded before the first of them is kept.
-# Of a chunk that was expanded: its number plus one, how many states it leads to that were not
+# A slot tells of an expanded chunk: its number plus one, how many states it leads to that were not
 # there, why its thread came back, and from which state on others are to be expanded; then notes.
 READY, NEW, WHY, THEN, SLOT = range(5)
 
@@ -83,8 +83,8 @@ def copied(row: Cells, to: int, other: Cells, of: int, count: int) -> None:
 
 
 def scanned(row: Cells, at: int, tag: int, mask: int) -> int:
-    """Of the `GROUP` numbers of 32 bits from there: a bit for each that is not 0 and has this tag
-    where the mask has no bits, and above those a bit for each that is 0."""
+    """Look at the `GROUP` numbers of 32 bits from there. Return a bit for each that is not 0 and
+    has this tag where the mask has no bits, and above those a bit for each that is 0."""
     raise NotImplementedError
 
 

@@ -91,7 +91,7 @@ def gather(n: int, number: int, left: int) -> int:
 
 
 def looked_up(left: int, count: int) -> int:
-    """Of the states that were gathered, new ones are kept. How many states there are then."""
+    """Keep the new ones of the gathered states; return how many states there are then."""
     look_ahead(0, left)
     for j in range(winnowed(0, left)):
         k = doubtful[j]

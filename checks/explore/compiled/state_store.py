@@ -44,7 +44,7 @@ class Stopped:
 
 
 class Followed(NamedTuple):
-    """Of a state that was expanded: the states that its steps lead to, -1 for one that is not
+    """What is known of an expanded state: the states that its steps lead to, -1 for one that is not
     there; where the steps are labelled, their labels; and the notes of `Notes.marking`.
 
     With labels a step that is cut is among them, too, with no state.

@@ -382,8 +382,8 @@ def look_ahead(first: int, last: int) -> None:
 
 
 def winnowed(first: int, last: int) -> int:
-    """Of gathered states, from the first to the last, those that are not the likely ones:
-    `doubtful` has their places in `batch`, in their order. How many they are.
+    """Find the gathered states, from the first to the last, that are not the likely ones:
+    `doubtful` has their places in `batch`, in their order. Return how many they are.
 
     The processor cannot foresee which they are, so there is no branch; most of them are new, which
     it does foresee afterwards.

@@ -85,8 +85,8 @@ def fresh_of(chunk: int) -> int:
 
 
 def sift(chunk: int, few: int) -> int:
-    """Of the states that were gathered those that are not there are put behind so many others of
-    this chunk; how many they are then, or -1 where there is no room for their pieces.
+    """Put the gathered states that are not there behind so many others of this chunk. Return how
+    many they are then, or -1 where there is no room for their pieces.
 
     Other threads may add states meanwhile, so that some of these may be there after all.
     """
@@ -132,7 +132,7 @@ def explored(chunk: int) -> None:
 
 
 def keep(at: int, few: int, count: int) -> int:
-    """Of so many states in `fresh`, new ones are kept. How many states there are then."""
+    """Keep the new ones of so many states in `fresh`; return how many states there are then."""
     mask = control[MASK]
     end = at + few * (ROOT + 2)
     while at < end:

@@ -26,7 +26,7 @@ from .state_table import add, fold, held, look_ahead, unfold, winnowed
 
 
 def collect() -> None:
-    """Of the states that were gathered, those that are not there are kept; there is room."""
+    """Keep the gathered states that are not there; there is room for them."""
     count = control[COUNT]
     left = control[LEFT]
     for first in range(0, left, BATCH):

@@ -30,8 +30,9 @@ from .footprint import Span
 
 
 class Bounds(NamedTuple):
-    """Of a variable: where it is, tests that it breaks the bounds of its type, and tests that it
-    is outside the scope; of one in the entries of a map, those of the entry that begins at `at`."""
+    """The bounds of a variable: where it is, tests that it breaks the bounds of its type, and tests
+    that it is outside the scope. A variable in the entries of a map has those of the entry that
+    begins at `at`."""
 
     name: str
     span: Span

@@ -233,7 +233,7 @@ class Codec:
                 return Number(scoped.low, scoped.high, declared.low, declared.high)
             case t.Clock(), t.Clock(most=int() as most):
                 return Number(0, most)
-            case t.Clock(), _:  # Of a part: it tells the same time, which the whole's bound keeps.
+            case t.Clock(), _:  # A part's clock tells the same time, which the whole's bound keeps.
                 return Index(scoped, self.ticks + 1, tuple(range(self.ticks + 1)))
             case t.Timer(), _ if self.counting:
                 return Index(scoped, self.most_ticks + 2, (None, *range(self.most_ticks + 1)))

@@ -132,7 +132,7 @@ def _bag(codec: Elements, layout: BagLayout) -> Read:
 def _table(codec: Elements, layout: MapLayout) -> Read:
     value, step = reader(codec, layout.value), stride(layout)
     keys = range(key_count(layout.key))
-    shift = not layout.total  # What has no fields takes no cell.
+    shift = not layout.total  # A value without fields takes no cell.
     behind, begin = spare(layout), spare_at(layout)
     more = None if behind is None else reader(codec, behind)
 

@@ -89,7 +89,7 @@ def written(layout: Maps, of: t.Type) -> Maps:
     if isinstance(layout, SparseMap):
         return layout
     assert isinstance(layout.type, t.Map)
-    total = isinstance(of, t.Map) and of.total  # Of an empty display the type may not be known.
+    total = isinstance(of, t.Map) and of.total  # The type of an empty display may be unknown.
     return (
         layout if layout.total == total else replace(layout, type=replace(layout.type, total=total))
     )

@@ -209,7 +209,7 @@ Layout = Number | Index | Product | Sum | Containers | MachineLayout
 BOOL = Index(t.BOOL, 2)
 NONE = Index(t.NOTHING, 1)
 INTEGER = Number(None, None)
-VOID = Index(t.Unknown(), 0)  # Of the elements of an empty display, where nobody knows their type.
+VOID = Index(t.Unknown(), 0)  # The elements of an empty display, whose type nobody knows.
 
 
 def hull(*layouts: Layout) -> Layout:

@@ -39,7 +39,7 @@ def slots(layout: Layout) -> tuple[Slot, ...]:
     """A place in the words for each cell, none across two words.
 
     The entries of a large map stand at equal distances, so that one of them can be packed by its
-    number. Of states of a word or two this must not make more words.
+    number. This must not lengthen states of a word or two.
     """
     tight, regular = _slots(layout, False), _slots(layout, True)
     return regular if _words(tight) > FOLDED or _words(regular) <= _words(tight) else tight
@@ -117,7 +117,7 @@ def unpacked(cells_read: Reads, packed: Sequence[int]) -> list[int]:
 
 
 def masks(places: Sequence[Slot]) -> dict[int, int]:
-    """Of the words that hold these cells the bits that do, by word."""
+    """The bits that hold these cells, by word."""
     found: dict[int, int] = {}
     for slot in places:
         found[slot.word] = found.get(slot.word, 0) | (1 << slot.bits) - 1 << slot.shift

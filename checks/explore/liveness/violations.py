@@ -239,8 +239,8 @@ def onward(
     graph: Graph, starts: Mapping[int, int], met: Sequence[bool]
 ) -> tuple[dict[int, int], dict[int, int]]:
     """The way on from these states, each at its distance, through such in which a property is not
-    met: the least distance of each state, and from which state it is come to. Of several such
-    states it is the one of the least number."""
+    met: the least distance of each state, and from which state it is reached: where there are
+    several, from the one of the least number."""
     count = len(graph)
     levels: dict[int, list[tuple[int, int]]] = {}  # By their distance: states, and where from.
     for number, distance in starts.items():

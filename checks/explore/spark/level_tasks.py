@@ -73,7 +73,7 @@ class Expansion:
 
 
 class NewStates:
-    """Drops equal states and those that were seen. Of the others it writes a file for each bucket,
+    """Drops equal states and those that were seen. For the others it writes a file for each bucket,
     and a run, with which older runs may be merged: they stay as they are. The rows of a bucket come
     one after another, so that a worker holds one bucket.
 
@@ -127,7 +127,7 @@ class NewStates:
         }
 
     def once(self, rows: Any, hashes: Any) -> tuple[Any, Any]:
-        """Of sorted rows each state with its least step."""
+        """Each state of sorted rows, once, with its least step."""
         return run_code(self.words).first_of_each(rows, hashes)
 
 

@@ -1,7 +1,7 @@
 """The expansion of a block of states by machine code, and where what they lead to goes.
 
-Machine code gathers what the states of a block lead to, but for what it met a moment ago. Of that a
-subclass keeps what it does not have.
+Machine code gathers the states to which those of a block lead, without those that it met a moment
+ago. A subclass keeps the gathered states that it does not have.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ class RunCode:
         return out, hashes
 
     def first_of_each(self, rows: Any, hashes: Any) -> tuple[Any, Any]:
-        """Of sorted rows with equal words the one with the least first number, in place."""
+        """Keep the row with the least first number of sorted rows with equal words, in place."""
         kept = self.code("first_of_each", rows, hashes, len(rows))
         return rows[:kept], hashes[:kept]
 

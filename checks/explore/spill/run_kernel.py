@@ -76,7 +76,8 @@ def sort_rows(row: Cells, out: Cells, hashes: Cells, other: Cells, control: Cell
 
 
 def first_of_each(row: Cells, hashes: Cells, count: int) -> int:
-    """Of sorted rows with equal words one is kept, with the least first number. How many are."""
+    """Keep one of the sorted rows with equal words, that with the least first number. Return how
+    many are kept."""
     kept = 0
     for i in range(count):
         h = hashes[i]
@@ -100,8 +101,8 @@ def first_of_each(row: Cells, hashes: Cells, count: int) -> int:
 
 
 def mark(row: Cells, hashes: Cells, other: Cells, marks: Cells, control: Cells) -> None:
-    """Of sorted rows, from NEXT to COUNT, those are marked that stand in a run of STATES states
-    from the place AT on. AT is where the search for later rows goes on.
+    """Mark the sorted rows, from NEXT to COUNT, that stand in a run of STATES states from the
+    place AT on. AT is where the search for later rows goes on.
 
     The way to the next row is doubled until it is too long, and then halved: few rows look at few
     states of a long run.
@@ -182,8 +183,8 @@ def place_of(batch: Cells, k: int, places: int) -> int:
 
 
 def unsent(batch: Cells, origins: Cells, recent: Cells, row: Cells, control: Cells) -> int:
-    """Of STATES gathered states, see `kernel_rows`, those that are not in a cache are put behind
-    COUNT rows, each behind its origin, and are in the cache then. How many rows there are.
+    """Put those of STATES gathered states (see `kernel_rows`) that are not in a cache behind COUNT
+    rows, each behind its origin, and into the cache. Return how many rows there are then.
 
     `recent` is a direct-mapped cache with PLACES places, one for each state by its hash. The
     processor cannot foresee which states are there, so there is no branch.

@@ -19,7 +19,7 @@ NONE: tuple[Any, ...] = ()
 class Batch:
     """The rows of a sorted batch.
 
-    `bad`: the indices of the rows that only the row fold takes, in order. Of the others: `seqs`,
+    `bad`: the indices of the rows that only the row fold takes, in order. For the others: `seqs`,
     `codes` (of events), `steps`, `arguments`, and `outputs` where these are compared.
     """
 

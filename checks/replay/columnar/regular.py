@@ -122,7 +122,7 @@ def _incomplete(layout: Layout, columns: Mapping[str, Any], found: Any) -> Any:
 
 
 def _among(layout: Layout, names: Sequence[str]) -> Any:
-    """Of each index of an event, and of that of no event, whether it is one of these."""
+    """Whether each index of an event, and that of no event, is one of these."""
     import numpy as np
 
     return np.array([*(name in names for name in layout.names), False])

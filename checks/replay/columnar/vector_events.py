@@ -113,7 +113,7 @@ class VectorEvent:
     def _chosen(
         self, fields: Fields, given: list[Components], told: Output | None, block: Block
     ) -> Served:
-        """Of several transitions exactly one has to be enabled; of none, an `ignore`."""
+        """Exactly one of several transitions has to be enabled; if none is, an `ignore`."""
         rows = block.end - block.start
         failed = np.zeros(rows, dtype=bool)
         count = np.zeros(rows, dtype=np.int64)

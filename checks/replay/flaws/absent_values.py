@@ -48,7 +48,7 @@ def absent_in(rows: Iterable[OfProgram], program: ReplayProgram | JointProgram) 
 
 class Told:
     """How many rows of one machine tell each output and variable of the mapping, by its path and
-    its name there. Of those that no row could have told nothing is said."""
+    its name there. It says nothing of those that no row could have told."""
 
     def __init__(self, program: ReplayProgram) -> None:
         mapping = program.mapping

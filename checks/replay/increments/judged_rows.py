@@ -1,8 +1,8 @@
 """What an instance remembers of the rows that were judged: numbers and digests of the last ones.
 
 A row that is delivered again in a later increment is known by them. They are as many as
-`ReplayProgram.remembered` says, so a state does not grow with the log. Of an older row nobody knows
-whether it came before.
+`ReplayProgram.remembered` says, so a state does not grow with the log. Nobody knows whether an
+older row came before.
 """
 
 from __future__ import annotations

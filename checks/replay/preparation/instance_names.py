@@ -13,7 +13,7 @@ QUOTED = re.compile(r'0|-?[1-9][0-9]*|".*', re.DOTALL)
 
 
 def shown(key: Any) -> Any:
-    """The name of the instance with this key; what is no key comes back as it is."""
+    """The name of the instance with this key; any other value comes back as it is."""
     if isinstance(key, int) and not isinstance(key, bool):
         return str(key)
     return f'"{key}"' if isinstance(key, str) and QUOTED.fullmatch(key) else key

@@ -169,7 +169,7 @@ def _sum(value: Any) -> Any:
 
 
 def _json(value: Any) -> Any:
-    """What a text of JSON says; what is no text stays as it is."""
+    """What a text of JSON says; any other value stays as it is."""
     if not isinstance(value, str):
         return value
     try:

@@ -62,7 +62,7 @@ def _attributes(elements: Any) -> list[tuple[str, Any]]:
 
 
 def _value(kind: str, text: str) -> Any:
-    """The value of an attribute; what is none of its type stays as it is."""
+    """The value of an attribute; a text of another form stays as it is."""
     if kind not in TYPES:
         return text
     form, made = TYPES[kind]

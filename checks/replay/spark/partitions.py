@@ -66,8 +66,8 @@ def _columns(line: bytes) -> dict[str, Any]:
 
 
 class KeyPartition:
-    """Adds the columns `instance` and `seq` to each line; null for a line of no instance. Of such
-    a line `place` has the number too, of all others it becomes null.
+    """Adds the columns `instance` and `seq` to each line; null for a line of no instance. In
+    such a line `place` has the number, too; in all others it becomes null.
     """
 
     def __init__(self, program: ReplayProgram) -> None:

@@ -1,7 +1,7 @@
 """The rows of an instance that are enough for a deviation of one kind.
 
 A row of a journal tells a whole state, so the state before the deviation and the row that deviates
-are enough. Of foreign rows those are left out without which the instance deviates all the same: in
+are enough. A foreign row is left out if the instance deviates all the same without it: in
 halves, quarters and so on, as in delta debugging (Zeller and Hildebrandt, "Simplifying and
 isolating failure-inducing input", IEEE TSE 28(2), 2002). What is left is as recorded.
 """

@@ -24,8 +24,9 @@ from .trail import Trail
 
 EVAL: Mapping[type[ir.Expr], Callable[[Any, Any], Value]] = {**EXPRESSIONS, **CALL_EXPRESSIONS}
 RUN: Mapping[type[ir.Stmt], Callable[[Any, Any], None]] = {**STATEMENTS, **CALL_STATEMENTS}
-# Of one execution. The systems' largest proofs take some 10,000 terms for all steps together; where
-# a collection is made from collections again and again, each may have a power of the terms before.
+# The terms of one execution. The systems' largest proofs take some 10,000 terms for all steps
+# together; where a collection is made from collections again and again, each may have a power of
+# the terms before.
 MOST_TERMS = 200_000
 
 

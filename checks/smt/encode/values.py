@@ -274,7 +274,7 @@ class Encoding(Shapes):
         there, value = self.get(type, container, key)
         match type:
             case t.Map(key=of, value=values):
-                # Of a total map that cannot be listed, only the keys inside their bounds count.
+                # Where a total map cannot be listed, only the keys inside their bounds count.
                 inside = self.bounds(key, of)
                 where = inside if type.total else there
                 kept = self.bounds(value, values)

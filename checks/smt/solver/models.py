@@ -78,7 +78,7 @@ class Witness:
                 return _integer(model.integer(term))
             case t.Float():
                 real = model.real(term)
-                # Of seconds, ticks are counted: those of the float that is written may be others.
+                # Ticks are counted, not seconds: the float that is written may have others.
                 same = model.truth(encoding.logic.equal(term, encoding.logic.fraction(real)))
                 self.infinite = self.infinite or not same
                 return real

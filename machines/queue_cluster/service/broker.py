@@ -4,7 +4,7 @@ It asks the bus to let it join, again and again, listens for clients, and does w
 its connection to the bus is lost it is no member any more: it hangs up on its clients, forgets its
 queues, and joins again under another name. What it had is on the others.
 
-It says only so much at a time (`Config.under_way`), and hears its clients no more while much has to
+It says only so much at a time (`Config.under_way`), and stops hearing its clients while much has to
 wait. So whoever publishes is as fast as the broker handles what comes back in the order.
 """
 

@@ -90,7 +90,7 @@ class Bus:
         return found
 
     def close(self) -> None:
-        """Listen no more, end all connections."""
+        """Stop listening, and end all connections."""
         for server in self._servers:
             server.close()
         self._waiting.clear()  # Nobody joins in the place of who leaves now.

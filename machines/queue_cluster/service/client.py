@@ -148,7 +148,8 @@ class Client:
         await self._ask(lambda number: Subscribe(number, QueueName(queue), credit))
 
     async def unsubscribe(self, queue: str) -> None:
-        """Get no more; what has come is still to be settled, and a few may be on their way."""
+        """Stop getting messages. Those that have come are still to be settled, and a few may be on
+        their way."""
         await self._ask(lambda number: Unsubscribe(number, QueueName(queue)))
 
     async def accept(self, message: Delivered) -> None:

@@ -83,7 +83,7 @@ class Subscribe:
 
 @dataclass(frozen=True, slots=True)
 class Unsubscribe:
-    """Deliver no more; what was delivered is still to be settled."""
+    """Stop delivering; the messages that were delivered are still to be settled."""
 
     number: int
     queue: QueueName

@@ -5,7 +5,7 @@ once, so that it names its message. Promised is:
 
 1. A message whose publishing was answered is delivered, and in the end accepted.
 2. It is delivered without `redelivered` at most once from each queue.
-3. Of one message the cluster answers at most one acceptance, or rejection, from each queue. After
+3. The cluster answers at most one acceptance, or rejection, of a message from each queue. After
    the answer nobody gets it over a connection that is opened later, or over the same. If it is the
    delivery without `redelivered` that was so answered, there is no other.
 4. What one connection published to a queue comes to each subscription in that order, as far as it
@@ -77,7 +77,7 @@ def problems(history: History) -> Iterator[str]:
 
 
 def lost(history: History) -> list[str]:
-    """Of these alone: what has not been delivered and ended yet, though its publishing was
+    """The messages that have not been delivered and ended yet, though their publishing was
     answered."""
     return [*_lost(history, _deliveries(history))]
 

@@ -151,7 +151,7 @@ class LocalNode:
         self._pump(q)
 
     def unsubscribe(self, subscription: Subscription) -> None:
-        """Deliver no more to it; what it has is still to be settled."""
+        """Stop delivering to it; the messages that it has are still to be settled."""
         if subscription.ended:
             return
         consumed, subscription.ended = subscription.consumes, True

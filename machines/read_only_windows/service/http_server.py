@@ -31,9 +31,9 @@ class _Connection(H11Protocol):
     Uvicorn would wait for ever.
 
     The front waits for bodies, and Uvicorn for the next request after an answer. `counts`: of the
-    front. Uvicorn itself answers what is no HTTP, `garbage`. One connection too many is `refused`,
-    and closed after its answer; those that were there before go on. Uvicorn's own limit would
-    refuse them all.
+    front. Uvicorn itself answers a request that is not HTTP, `garbage`. One connection too many is
+    `refused`, and closed after its answer; those that were there before go on. Uvicorn's own limit
+    would refuse them all.
     """
 
     counts: Counter[str]

@@ -182,7 +182,7 @@ class Unicast:
         may be earlier than those sent before it. Who is cancelled while the call waits for room
         has sent nothing; later the whole payload is sent. Errors: ValueError for a payload above
         `Config.largest_payload`, or of more parts than `peer` takes, as far as it has said (it is
-        asked again then); TypeError for what is no `bytes`.
+        asked again then); TypeError for anything but `bytes`.
         """
         to = self._peers[peer]
         check_payload(payload, self._config.largest_payload)

@@ -19,7 +19,7 @@ WHOLE = BEGINS | ENDS
 
 
 def check_payload(payload: object, most: int) -> None:
-    """TypeError for what is no `bytes`, ValueError for more than so many."""
+    """TypeError for anything but `bytes`, ValueError for more than so many of them."""
     if not isinstance(payload, bytes):
         raise TypeError(f"a payload is bytes, not {type(payload).__name__}")
     if len(payload) > most:

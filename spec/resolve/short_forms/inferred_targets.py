@@ -27,7 +27,7 @@ def with_targets(machine: ir.Machine) -> ir.Machine:
     """The machine with a target in each header that needs one."""
     rows = (*machine.transitions, *machine.bases)
     controls = [row.control for row in rows if row.control is not None and _is_own(row.control)]
-    # Of what no header speaks is a variable as any other.
+    # A control state that no header names is a variable like any other.
     own = tuple(dict.fromkeys(controls))
     functions = {f.name: f for f in machine.functions}
     return replace(

@@ -94,7 +94,7 @@ def _product(b: Body, clause: tree.For, node: tree.Apply) -> Clauses:
     if not isinstance(times, tree.Literal) or not isinstance(times.value, int) or given:
         return (clause,)
     overs = node.args * times.value
-    # Of one collection it gives tuples of one; what might have no value is asked for in any case.
+    # For one collection it gives tuples of one; what might have no value is asked for in any case.
     if len(overs) < 2 or len(overs) != len(clause.names) or not all(map(_certain, overs[1:])):
         return (clause,)
     return _nested(

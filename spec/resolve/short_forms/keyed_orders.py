@@ -280,7 +280,7 @@ class _Keyed:
         greatest = self.builtin == "max"
         back = ir.Op(self.place, t.INT, "neg", (key,))
         one = self._element(self._pairs(name, key, "max" if greatest else "min"), False)
-        # Of equal ones, this is the one at the other end of the order of keys.
+        # This is the one of equal ones at the other end of the order of keys.
         other = self._element(self._pairs(name, back, "min" if greatest else "max"), False)
         same = ir.Op(self.place, t.BOOL, "eq", (one, other))
         none = ir.Op(self.place, t.Seq(self.item, False), "tuple", ())

@@ -1,8 +1,8 @@
 """Methods of text: `self.state.value.replace("_", " ")`, `str(n).upper()`.
 
 A text that is written out, or is that of a member of an enum, is known when the declaration is
-read, and Python computes the result. Of other text, which no engine but the runtime knows, the
-methods that give text again are operators.
+read, and Python computes the result. No engine but the runtime knows other text; there the methods
+that give text again are operators.
 """
 
 from __future__ import annotations

@@ -122,7 +122,7 @@ def assign_local(b: Body, node: tree.Set, target: tree.Name) -> list[ir.Stmt]:
         b.bind({name: t.Unknown()})
         return []
     if again and isinstance(value.type, t.Unknown):
-        wanted = None  # Of what was refused nothing is known.
+        wanted = None  # Nothing is known of a refused value.
     return [_assigned(b, node, target, (value, wanted))]
 
 

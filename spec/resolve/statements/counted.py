@@ -18,7 +18,7 @@ from ..short_forms.emptied import endless, every_statement, named_anew
 
 RISING = {"<": 0, "<=": 1}  # How many rounds more than the distance there may be.
 FALLING = {">": 0, ">=": 1}
-# Of these all places are known that a limit reads.
+# The nodes of limits: all places that one of them reads are known.
 FIXED = ir.Const | ir.Local | ir.Field | ir.Self | ir.Item | ir.Op | ir.Narrow | ir.Domain
 
 
