@@ -19,7 +19,7 @@ from lawful.spec.errors import DeclarationError
 
 from .argument_parser import parser
 from .arguments.command_parser import Usage, reporting
-from .commands import options, outcome_report
+from .commands import files, options, outcome_report
 from .commands.errors import CommandError, Ended
 from .commands.exit_codes import ExitCode
 from .commands.output import Output, printable
@@ -75,6 +75,7 @@ def _run(given: argparse.Namespace, output: Output) -> int | Ended:
     stdout = sys.stderr if output.json == "-" or _drawn_there(given) else sys.stdout
     began = time.perf_counter()
     try:
+        files.look(vars(given))
         with contextlib.redirect_stdout(stdout):
             code = _command(given, output)
         if output.command not in JUDGING:

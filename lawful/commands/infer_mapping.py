@@ -8,6 +8,7 @@ from lawful.progress import progress
 from lawful.spec.ir import Json
 from lawful.spec.resolve import resolve
 
+from . import files
 from .errors import CommandError
 from .exit_codes import ExitCode
 from .options import InferMappingOptions
@@ -18,10 +19,7 @@ def infer_mapping(options: InferMappingOptions, output: Output) -> int:
     """Print the proposal, and write it into a file if one is named."""
     found = _inferred(options, output)
     if options.out is not None:
-        try:
-            options.out.write_text(found.toml, encoding="utf-8")
-        except OSError as error:
-            raise CommandError(f"{options.out}: {error.strerror or error}") from error
+        files.save(options.out, found.toml)
     output.write(found.toml.rstrip("\n"), _answer(found))
     return ExitCode.AS_EXPECTED
 

@@ -33,7 +33,7 @@ def write_error(ended: Ended, output: Output, reports: Reports, target: str) -> 
         with contextlib.suppress(OSError):
             print(files.json_text(document), end="", file=output.stdout, flush=True)
     elif output.json is not None:
-        _save(Path(output.json), files.json_text(document))
+        _save(Path(output.json), files.json_text(document), ended)
     if reports.junit or reports.sarif or reports.github:
         _write_reports(ended, output.command, reports, target)
 
@@ -77,11 +77,11 @@ def _write_reports(ended: Ended, command: str, reports: Reports, target: str) ->
 
         annotate(True, suites)
     if reports.junit:
-        _save(reports.junit, ci.junit(command, suites))
+        _save(reports.junit, ci.junit(command, suites), ended)
     if reports.sarif:
         from .exports import lawful_version
 
-        _save(reports.sarif, files.json_text(ci.sarif(suites, lawful_version())))
+        _save(reports.sarif, files.json_text(ci.sarif(suites, lawful_version())), ended)
 
 
 def _case(problem: Problem) -> ci.Case:
@@ -101,9 +101,10 @@ def _case(problem: Problem) -> ci.Case:
     )
 
 
-def _save(path: Path, text: str) -> None:
-    """Write a file; a second failure is named and changes no exit code."""
+def _save(path: Path, text: str, ended: Ended) -> None:
+    """Write a file; another failure than the first is named and changes no exit code."""
     try:
         files.save(path, text)
     except CommandError as error:
-        print(printable(str(error)), file=sys.stderr)
+        if str(error) != ended.message:
+            print(printable(str(error)), file=sys.stderr)

@@ -11,6 +11,7 @@ import pytest
 
 from lawful.cli import main
 from lawful.command_table import command_rows
+from lawful.commands import files
 from lawful.commands.exit_codes import ExitCode
 
 COUNTER = "tests.checks.declarations.provable:Counter"
@@ -109,9 +110,10 @@ def test_a_command_that_has_no_traces_says_so(
     assert not Path("itf").exists()
 
 
-def test_a_file_that_cannot_be_written_takes_no_answer_away(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_a_folder_that_goes_meanwhile_takes_no_answer_away(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    monkeypatch.setattr(files, "look", id)
     assert main(["show", COUNTER, "--junit", str(tmp_path / "no" / "a.xml")]) == 5
     printed = capsys.readouterr()
     assert "class Counter(Machine)" in printed.out
