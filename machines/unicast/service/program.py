@@ -108,11 +108,25 @@ def _member(given: Mapping[str, Any]) -> Member:
     key: Path | None = given["key"]
     return Member(
         **{name: given[name] for name in same},
-        peers=types.distinct(given["peer"]),
+        peers=_peers(given),
         faults=Faults(**{name: given[name] for name in FAULTS}),
         key=b"" if key is None else _secret(key),
         epoch_file=given["epoch"],
     )
+
+
+def _peers(given: Mapping[str, Any]) -> dict[str, int]:
+    """The ports of the peers. Errors: ValueError where one is this member, or two have one port."""
+    peers = types.distinct(given["peer"])
+    places = {given["port"]: given["name"]} if given["port"] else {}
+    for name, port in peers.items():
+        if name == given["name"]:
+            raise ValueError(f"--peer {name}={port}: {name} is this member; name another one")
+        if port in places:
+            found = f"{places[port]} is at port {port}"
+            raise ValueError(f"--peer {name}={port}: {found}; each member has its own")
+        places[port] = name
+    return peers
 
 
 def _secret(file: Path) -> bytes:

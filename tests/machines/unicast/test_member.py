@@ -147,6 +147,26 @@ def test_a_secret_that_is_none_is_refused(
     assert capsys.readouterr().out == f"lawful run unicast: {text}\n"
 
 
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["--peer=A=7002"], "--peer A=7002: A is this member; name another one"),
+        (["--peer=A=1", "--peer=B=1"], "--peer A=1: A is this member; name another one"),
+        (["--peer=B=7001"], "--peer B=7001: A is at port 7001; each member has its own"),
+        (
+            ["--peer=B=7002", "--peer=C=7002"],
+            "--peer C=7002: B is at port 7002; each member has its own",
+        ),
+        (["--peer=B=7002", "--peer=B=7003"], "B is there twice: at port 7002 and at port 7003"),
+    ],
+)
+def test_each_peer_is_another_member_at_a_port_of_its_own(
+    capsys: pytest.CaptureFixture[str], words: list[str], why: str
+) -> None:
+    assert main(["member", "A", "--port=7001", *words, "--seconds=1"]) == 5
+    assert capsys.readouterr().out == f"lawful run unicast: {why}\n"
+
+
 def test_what_comes_is_counted_by_life() -> None:
     reception = Reception()
     for payload in (b"B.1/0", b"B.1/1", b"B.1/1", b"B.2/0", b"C.1/0", b"\xff"):
