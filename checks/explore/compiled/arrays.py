@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from . import kernel_rows as kernel
+from ..native import kernel_rows as kernel
 from .folding import shape
 from .typed_memory import INT8, INT32, UINT16, UINT32, copied, of_numbers, without_states, zeros
 

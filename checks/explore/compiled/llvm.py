@@ -25,15 +25,8 @@ from ...cache_folder import cache_folder
 from ..assembly import intrinsics, llvm_lines, llvm_text, steps_syntax
 from ..codegen import prelude
 from ..expansion.successors import Text
-from . import (
-    folding,
-    kept_files,
-    kernel_rows,
-    search_kernel,
-    state_table,
-    team_kernel,
-    window_kernel,
-)
+from ..native import kernel_rows, search_kernel, state_table, team_kernel, window_kernel
+from . import folding, kept_files
 from .folding import shape
 from .typed_memory import address
 

@@ -7,7 +7,7 @@ from pickle import PickleBuffer
 from typing import Any
 
 from ..expansion.successors import Stepping
-from . import kernel_rows as kernel
+from ..native import kernel_rows as kernel
 from .arrays import Arrays, empty, filled
 from .folding import shape
 from .llvm import Native

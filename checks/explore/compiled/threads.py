@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
-from . import kernel_rows as kernel
+from ..native import kernel_rows as kernel
 from .arrays import Arrays
 from .pace import Pace
 from .state_store import Span, Stopped

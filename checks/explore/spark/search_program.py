@@ -17,10 +17,10 @@ from lawful.spec.flat import Flat
 from lawful.spec.quick_dataclass import dataclass
 from lawful.spec.values.world import World
 
-from ..compiled import kernel_rows as kernel
 from ..compiled import llvm
 from ..expansion.successors import Stepping
 from ..layout.forms import FORM, Form
+from ..native import kernel_rows as kernel
 from ..space import Space
 from ..spill.block_expansion import Block
 from .sent_states import SentStates

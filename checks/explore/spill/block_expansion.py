@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..compiled import kernel_rows as kernel
 from ..compiled.arrays import empty
 from ..compiled.llvm import Native
 from ..compiled.memory import MOST_ROUNDS, ROUNDS
 from ..compiled.typed_memory import ALL_ONES, fill
 from ..expansion.successors import Stepping
+from ..native import kernel_rows as kernel
 
 GATHERED = 1 << 13  # Steps that machine code gathers before they are looked up.
 

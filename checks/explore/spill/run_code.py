@@ -15,10 +15,10 @@ import numpy as np
 
 from ..assembly import llvm_text
 from ..codegen import prelude
-from ..compiled import kernel_rows as kernel
 from ..compiled import llvm
 from ..compiled.arrays import Arrays
-from ..compiled.state_table import mixed
+from ..native import kernel_rows as kernel
+from ..native.state_table import mixed
 from . import run_kernel
 
 NUMBERS = {name: value for name, value in vars(run_kernel).items() if isinstance(value, int)}

@@ -9,8 +9,8 @@ sign; it is worked out from the words wherever it is asked for, and so takes no 
 from __future__ import annotations
 
 from ..codegen.prelude import clear
-from ..compiled.kernel_rows import BATCH, LOW, WORDS, Cells, prefetch
-from ..compiled.state_table import mixed
+from ..native.kernel_rows import BATCH, LOW, WORDS, Cells, prefetch
+from ..native.state_table import mixed
 
 SIZE = 2
 PLAIN = (1 << 63) - 1

@@ -18,12 +18,12 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from ..checkpoints import Unfit
-from ..compiled import kernel_rows as kernel
 from ..compiled.llvm import Native
 from ..compiled.state_store import Followed, Span, Stopped
 from ..compiled.typed_memory import copied, of_numbers
 from ..expansion.successors import Stepping
 from ..limits import OutOfBudget
+from ..native import kernel_rows as kernel
 from .block_expansion import Block
 from .run_code import run_code
 from .sorted_runs import Opened, Run, SortedRuns, remove

@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..compiled import kernel_rows as kernel
 from ..compiled.arrays import filled
 from ..compiled.llvm import Native
 from ..compiled.memory import Memory
 from ..compiled.typed_memory import fill
 from ..expansion.successors import Stepping
+from ..native import kernel_rows as kernel
 from .block_expansion import BlockExpansion
 
 GATHERING = ("batch", "origins", "hashes", "likely", "doubtful")  # The arrays that have them.

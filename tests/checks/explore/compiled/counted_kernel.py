@@ -15,17 +15,12 @@ from typing import Any
 import numpy as np
 
 from lawful.checks.explore.codegen import prelude
-from lawful.checks.explore.compiled import (
-    kernel_rows,
-    plain,
-    search_kernel,
-    state_table,
-    team_kernel,
-)
+from lawful.checks.explore.compiled import plain
 from lawful.checks.explore.compiled.arrays import Arrays
 from lawful.checks.explore.compiled.folding import shape
-from lawful.checks.explore.compiled.kernel_rows import GROUP, LOW
 from lawful.checks.explore.expansion.successors import Text
+from lawful.checks.explore.native import kernel_rows, search_kernel, state_table, team_kernel
+from lawful.checks.explore.native.kernel_rows import GROUP, LOW
 
 KERNELS = (state_table, search_kernel, team_kernel)
 

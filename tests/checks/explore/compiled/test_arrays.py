@@ -10,11 +10,12 @@ import pytest
 from annotated_types import Interval
 
 from lawful import Machine, Scope, transition
-from lawful.checks.explore.compiled import arrays, kernel_rows, threads, typed_memory
+from lawful.checks.explore.compiled import arrays, threads, typed_memory
 from lawful.checks.explore.compiled.engine import search
 from lawful.checks.explore.compiled.memory import Memory
 from lawful.checks.explore.compiled.typed_memory import INT64
 from lawful.checks.explore.limits import Limits
+from lawful.checks.explore.native import kernel_rows
 from lawful.checks.explore.space import Space
 from lawful.spec.lower import lower
 from lawful.spec.resolve import resolve

@@ -12,10 +12,11 @@ from typing import Self
 import pytest
 
 from lawful import Machine
-from lawful.checks.explore.compiled import arrays, kernel_rows, llvm, pace, threads
+from lawful.checks.explore.compiled import arrays, llvm, pace, threads
 from lawful.checks.explore.compiled.engine import Tier, search
 from lawful.checks.explore.expansion.successors import Text
 from lawful.checks.explore.limits import Limits
+from lawful.checks.explore.native import kernel_rows
 from lawful.checks.explore.space import Space
 from tests.checks.explore.compiled.both_engines import flat_of
 from tests.checks.explore.compiled.counted_kernel import CountedKernel

@@ -13,9 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lawful.checks.explore.compiled import kernel_rows, llvm
+from lawful.checks.explore.compiled import llvm
 from lawful.checks.explore.compiled.arrays import Arrays, empty
-from lawful.checks.explore.compiled.kernel_rows import GROUP
 from lawful.checks.explore.compiled.llvm import Native, compiled
 from lawful.checks.explore.compiled.typed_memory import (
     INT32,
@@ -29,6 +28,8 @@ from lawful.checks.explore.compiled.typed_memory import (
     zeros,
 )
 from lawful.checks.explore.expansion.successors import Text
+from lawful.checks.explore.native import kernel_rows
+from lawful.checks.explore.native.kernel_rows import GROUP
 from tests.checks.explore.compiled.counted_kernel import CountedKernel, placed
 
 pytestmark = pytest.mark.optimised

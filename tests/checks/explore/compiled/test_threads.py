@@ -25,14 +25,15 @@ from lawful import (
     total,
     transition,
 )
-from lawful.checks.explore.compiled import arrays, kernel_rows, llvm, threads
+from lawful.checks.explore.compiled import arrays, llvm, threads
 from lawful.checks.explore.compiled.counting import coverage
 from lawful.checks.explore.compiled.engine import PackedSearch, search
-from lawful.checks.explore.compiled.kernel_rows import PIECE_ROOM, PIECED
 from lawful.checks.explore.compiled.memory import Memory
 from lawful.checks.explore.compiled.state_store import Span, Stopped
 from lawful.checks.explore.expansion.successors import Text
 from lawful.checks.explore.limits import Limits
+from lawful.checks.explore.native import kernel_rows
+from lawful.checks.explore.native.kernel_rows import PIECE_ROOM, PIECED
 from lawful.checks.explore.space import Space
 from lawful.spec.lower import lower
 from lawful.spec.resolve import resolve
