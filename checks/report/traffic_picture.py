@@ -1,16 +1,18 @@
 """The control states of a machine as a picture, with what a replay saw of them.
 
-Edges are as thick as their transitions were taken often; what was never seen is dashed. A state in
-which rows deviate has a red border and their number. It is an SVG text without scripts.
+Edges are as thick as their transitions were taken often; what was never seen is dashed. A replay
+counts transitions, not the ways of each: where one has several, each way shows the count of all
+with the words `in all`. A state in which rows deviate has a red border and their number. It is an
+SVG text without scripts.
 """
 
 from __future__ import annotations
 
 import math
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from html import escape
+from html import escape, unescape
 
 from lawful.spec import ir
 
@@ -23,6 +25,8 @@ BESIDE = 6  # Between such a way and its names.
 LETTER = 7  # At most, of a name.
 LISTED = 6  # Names of transitions on one edge, or below one state.
 LONGEST = 24  # Characters of a name.
+IN_ALL = " in all"  # Behind the count of a transition with several ways.
+SMALLEST = 0.8  # Of its own size; a picture that is wider than the page then can be scrolled.
 
 
 @dataclass(frozen=True)
@@ -44,27 +48,27 @@ def picture(machine: ir.Machine, names: Iterable[str], initial: str, traffic: Tr
     if any(source == ANY for source, _ in edges):
         states.append(ANY)
     places = _places(states, initial, edges)
-    loops = {s: edges[s, s] for s in states if (s, s) in edges}
-    tall = max(len(rows[: LISTED + 1]) for rows in [*loops.values(), ()])
+    ways = Counter(name for names in edges.values() for name in names)
+    told = {pair: _told(rows, traffic.transitions, ways) for pair, rows in edges.items()}
+    loops = {s: told[s, s] for s in states if (s, s) in edges}
+    tall = max(map(len, loops.values()), default=0)
     row = HEIGHT + DOWN + tall * LINE
     last = max(x for x, _ in places.values())
     beside = [
-        rows for (a, b), rows in edges.items() if a != b and places[a][0] == places[b][0] == last
+        rows for (a, b), rows in told.items() if a != b and places[a][0] == places[b][0] == last
     ]
-    wide = 40 + last * (WIDTH + ACROSS) + WIDTH
-    wide += max((_room(_told(rows, traffic.transitions)) for rows in beside), default=0)
-    high = 50 + max(y for _, y in places.values()) * row + HEIGHT + tall * LINE
+    wide = 40 + last * (WIDTH + ACROSS) + WIDTH + max(map(_room, beside), default=0)
+    high = 50 + max(y for _, y in places.values()) * row + HEIGHT + (tall + 2) * LINE
     at = {s: (20 + x * (WIDTH + ACROSS), 30 + y * row) for s, (x, y) in places.items()}
     most = max([*traffic.transitions.values(), 1])
     parts = [
-        _edge(at[a], at[b], rows, traffic.transitions, most)
-        for (a, b), rows in sorted(edges.items())
-        if a != b
+        _edge(at[a], at[b], rows, most, tall) for (a, b), rows in sorted(told.items()) if a != b
     ]
     parts += [_state(s, at[s], loops.get(s, []), traffic) for s in states]
+    style = f"max-width:{wide}px;min-width:{SMALLEST * wide:.0f}px"
     return (
-        f'<svg class="traffic" viewBox="0 0 {wide} {high}" style="max-width:{wide}px" role="img">'
-        f"{''.join(parts)}</svg>"
+        f'<div class="scrolled"><svg class="traffic" viewBox="0 0 {wide} {high}" style="{style}" '
+        f'role="img">{"".join(parts)}</svg></div>'
     )
 
 
@@ -107,36 +111,54 @@ def _short(name: str) -> str:
     return escape(name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…")
 
 
-def _told(names: list[str], counts: Mapping[str, int]) -> list[tuple[str, int]]:
+@dataclass(frozen=True)
+class Name:
+    """What stands on a way: the name of a transition, its count, and whether that is of several
+    ways."""
+
+    name: str
+    count: int
+    in_all: bool = False
+
+    @property
+    def text(self) -> str:
+        """The name, cut where it is long, and the count."""
+        return f"{_short(self.name)} {self.count:,}{IN_ALL if self.in_all else ''}"
+
+
+def _told(names: list[str], counts: Mapping[str, int], ways: Mapping[str, int]) -> list[Name]:
     """Names with their counts, the most frequent first, the rest as one."""
-    rows = sorted(((name, counts.get(name, 0)) for name in names), key=lambda row: -row[1])
+    all_names = (Name(n, counts.get(n, 0), bool(counts.get(n)) and ways[n] > 1) for n in names)
+    rows = sorted(all_names, key=lambda row: -row.count)
     rest = rows[LISTED:]
-    more = [(f"and {len(rest)} more", sum(n for _, n in rest))] if rest else []
-    return [*rows[:LISTED], *more]
+    several = any(each.in_all for each in rest)
+    more = [Name(f"and {len(rest)} more", sum(each.count for each in rest), several)]
+    return [*rows[:LISTED], *(more if rest else [])]
 
 
-def _room(rows: list[tuple[str, int]]) -> int:
+def _room(rows: list[Name]) -> int:
     """What a way beside the last column needs to the right of it, its names included."""
-    letters = max(len(f"{name[:LONGEST]} {n:,}") for name, n in rows)
-    return ASIDE + BESIDE + letters * LETTER
+    return ASIDE + BESIDE + max(len(unescape(each.text)) for each in rows) * LETTER
 
 
-def _texts(x: float, y: float, rows: list[tuple[str, int]], anchor: str) -> str:
+def _texts(x: float, y: float, rows: list[Name], anchor: str) -> str:
     return "".join(
-        f'<text class="{"" if n else "unseen"}" x="{x:.0f}" y="{y + i * LINE:.0f}" '
-        f'text-anchor="{anchor}">{_short(name)} {n:,}</text>'
-        for i, (name, n) in enumerate(rows)
+        f'<text class="{"" if each.count else "unseen"}" x="{x:.0f}" y="{y + i * LINE:.0f}" '
+        f'text-anchor="{anchor}">{each.text}</text>'
+        for i, each in enumerate(rows)
     )
 
 
 def _edge(
     begin: tuple[float, float],
     end: tuple[float, float],
-    names: list[str],
-    counts: Mapping[str, int],
+    rows: list[Name],
     most: int,
+    tall: int,
 ) -> str:
-    taken = sum(counts.get(name, 0) for name in names)
+    """A way between two states, with its names; names of ways that stay in a state have `tall`
+    lines below it."""
+    taken = sum(each.count for each in rows)
     right, same = end[0] > begin[0], end[0] == begin[0]
     x1 = begin[0] + (WIDTH if right or same else 0)
     x2 = end[0] + (0 if right else WIDTH)
@@ -144,6 +166,9 @@ def _edge(
     shift = HEIGHT * (0.35 if right else 0.75)
     y1, y2 = begin[1] + shift, end[1] + shift
     bend = 0.0 if right else 34.0
+    if begin[1] == end[1] and begin[0] - end[0] > WIDTH + ACROSS:
+        # It runs below the states between them; a curve comes half as low as its middle point.
+        bend = 2 * (HEIGHT / 4 + (tall + 0.5) * LINE)
     mx = (x1 + x2) / 2 + (2 * ASIDE if same else 0)
     my = (y1 + y2) / 2 + bend
     width = 1.2 + 5 * math.log1p(taken) / math.log1p(most)
@@ -155,10 +180,9 @@ def _edge(
     turned = math.degrees(math.atan2(y2 - my, x2 - mx))
     place = f"translate({x2:.0f} {y2:.0f}) rotate({turned:.0f})"
     path += f'<path class="tip" d="M0 0L-10 4L-10 -4z" transform="{place}"/>'
-    rows = _told(names, counts)
     # Names stand at the middle of a way, or of one to another row near its end: fewer cross there.
     # Those of a way in one column stand at its right, because states are at its left.
-    t = 0.5 if begin[1] == end[1] or same else 0.75
+    t = 0.5 if begin[1] == end[1] or same else 0.75 if right else 0.4
     x, y = (
         (1 - t) ** 2 * p + 2 * t * (1 - t) * q + t**2 * r
         for p, q, r in ((x1, mx, x2), (y1, my, y2))
@@ -168,7 +192,7 @@ def _edge(
     return path + _texts(x, y + LINE if bend else y - 6 - LINE * (len(rows) - 1), rows, "middle")
 
 
-def _state(name: str, at: tuple[float, float], loops: list[str], traffic: Traffic) -> str:
+def _state(name: str, at: tuple[float, float], loops: list[Name], traffic: Traffic) -> str:
     x, y = at
     seen, wrong = traffic.states.get(name, 0), traffic.deviations.get(name, 0)
     share = seen / max([*traffic.states.values(), 1])
@@ -183,5 +207,5 @@ def _state(name: str, at: tuple[float, float], loops: list[str], traffic: Traffi
         f"{_short(name)}</text>"
         f'<text x="{x + WIDTH / 2:.0f}" y="{y + 37}" text-anchor="middle">{below}{badge}</text>'
     )
-    inner = _texts(x + 8, y + HEIGHT + LINE, _told(loops, traffic.transitions), "start")
+    inner = _texts(x + 8, y + HEIGHT + LINE, loops, "start")
     return heat + box + texts + inner

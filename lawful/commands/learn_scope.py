@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lawful import targets
+from lawful.checks.explore.argument_counts import many_arguments
 from lawful.checks.explore.limits import Limits
 from lawful.checks.explore.space import Space
 from lawful.checks.explore.state_graph import state_graph
@@ -81,6 +82,8 @@ def _reached(cls: type[Machine], found: Learned, options: LearnScopeOptions) -> 
     except (DeclarationError, targets.TargetError) as error:
         return Reached(why=f"the scope needs more: {' '.join(str(error).split())}")
     space = Space(machine.flat, machine.world)
+    for name, count in many_arguments(space):
+        return Reached(why=f"not explored: {name} has {count:,} arguments in each state")
     try:
         made = state_graph(space, Limits(states=options.max_states)).found
     except ValueError as error:

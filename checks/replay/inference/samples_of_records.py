@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import itertools
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,10 @@ SAMPLE = 5_000  # Records that are looked at.
 DEEP = 3  # Lists in one another that may hold the records.
 LONGEST_NAME = 60  # Characters of the name of a column.
 FILE = "(?P<file>[^/]+)$"  # Each file of ITF is one trace.
+SYSLOG = re.compile(r"<[0-9]{1,3}>")  # A priority (RFC 5424, section 6.2.1), and no XML.
+LIST = re.compile(r"\[\s*[{\]]")  # Of records; a line of text may begin with a time in brackets.
+MOSTLY = 5  # Of so many lines of logfmt one may be another, such as one of a stack trace.
+VALUE = re.compile(r"^[0-9]+$|[0-9]:[0-5][0-9]")  # What is no name of a column.
 DELIMITERS = (",", ";", "\t", "|")
 
 
@@ -47,18 +52,20 @@ def formats_of(path: str) -> list[dict[str, Any]]:
     with opened(Path(path)) as file:
         head = file.read(1 << 16).decode("utf-8", "replace")
     begin = head.lstrip()
-    if begin.startswith("<"):
+    if begin.startswith("<") and not SYSLOG.match(begin):
         return [{"format": "xes"}]
     if '"resourceSpans"' in head or '"resourceLogs"' in head:
         return [{"format": "otlp"}]
     if begin.startswith("{") and '"states"' in head and '"vars"' in head:
         return [{"format": "itf", "file": FILE}]
-    if begin.startswith(("{", "[")):
+    if begin.startswith("{") or LIST.match(begin):
         return [{}] if _of_lines(begin) else [*_documents(path)]
     lines = head.splitlines()[:20]
     some = [line for line in (lines[:-1] or lines) if line.strip()]
-    if all(_logfmt(line) for line in some):
-        return [{"format": "logfmt"}]
+    pairs = sum(map(_logfmt, some))
+    if some and MOSTLY * pairs >= (MOSTLY - 1) * len(some):
+        odd = {} if pairs == len(some) else {"pass_unmatched": True}
+        return [{"format": "logfmt", **odd}]
     for delimiter in DELIMITERS:
         rows = [*csv.reader(lines, delimiter=delimiter)]
         whole = rows[:-1] or rows  # The last one may have more lines.
@@ -110,8 +117,8 @@ def _logfmt(line: str) -> bool:
 
 
 def _names(row: Sequence[str]) -> bool:
-    """Whether the first row of CSV may be the names of columns."""
-    plain = all(cell and len(cell) <= LONGEST_NAME and not cell.isdigit() for cell in row)
+    """Whether the first row of CSV may be the names of columns: none has a time of day in it."""
+    plain = all(cell and len(cell) <= LONGEST_NAME and not VALUE.search(cell) for cell in row)
     return plain and len(set(row)) == len(row)
 
 

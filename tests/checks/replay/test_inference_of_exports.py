@@ -79,6 +79,14 @@ def test_logfmt(tmp_path: Path) -> None:
     assert verdicts == VERDICTS and data["preparation"]["format"] == "logfmt"
 
 
+def test_logfmt_with_a_line_of_another_program(tmp_path: Path) -> None:
+    lines = [f"at={each['at']} lamp={each['lamp']} what={each['what']}" for each in TOLD]
+    lines.insert(3, "panic: runtime error: index out of range [1] with length 1")
+    data, verdicts = proposed(tmp_path, {"app.log": "\n".join(lines)})
+    assert verdicts == VERDICTS
+    assert data["preparation"]["format"] == "logfmt" and data["preparation"]["pass_unmatched"]
+
+
 def test_the_instance_of_xes_is_its_case(tmp_path: Path) -> None:
     """Even where another attribute fits better: here what each resource did."""
     traces = ""
@@ -216,6 +224,8 @@ def test_values_of_an_enum_in_another_case(field: str, tmp_path: Path) -> None:
     "text",
     [
         '10.0.0.1 - - [12/Mar/2026:09:00:00 +0000] "GET /light HTTP/1.1" 200 5 "-" "X (a; b)"\n',
+        "[2026-03-12 09:00:00,123] INFO [Lamp 1]: light (lamps.Lamp)\n",
+        '<134>1 2026-03-12T09:00:00Z host lamps 41 LIGHT [lamp@32473 id="1"] light\n',
         'a,light,,"two\nlines, and more"\nb,light,,x\n',
     ],
 )

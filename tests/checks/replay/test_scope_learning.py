@@ -121,6 +121,21 @@ def test_a_limit_of_states_is_told(tmp_path: Path, capsys: pytest.CaptureFixture
     assert "only the first" in capsys.readouterr().out.splitlines()[-1]
 
 
+def test_amounts_of_which_nobody_tries_all(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What was seen is told, and no exploration begins that would not end."""
+    told = [{**row, "much": 50_000_000} if row["e"] == "put" else row for row in TOLD]
+    traces(tmp_path)
+    path = written(tmp_path / "large.jsonl", told)
+    mapping = tmp_path / "large.json"
+    mapping.write_text(json.dumps(MAPPING | {"parameters": {"most": 10**9}}), encoding="utf-8")
+    assert main(["learn-scope", str(path), TARGET, "--mapping", str(mapping)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "Account: 3 instances, 5 events judged, 4 states seen"
+    assert lines[-1] == "  not explored: put has 100,000,001 arguments in each state"
+
+
 def test_a_journal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = written(tmp_path / "j.jsonl", worker("a"))
     assert main(["learn-scope", str(path), f"{journals.__name__}:Worker"]) == 0

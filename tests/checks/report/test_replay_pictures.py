@@ -13,6 +13,7 @@ from xml.etree import ElementTree as Xml
 
 import pytest
 
+from lawful import Machine, State, transition
 from lawful.checks.replay import ReplayProgram, replay
 from lawful.checks.replay.mapping import mapping_of, read_mapping
 from lawful.checks.report import replays
@@ -54,6 +55,13 @@ ENTRY = ("OPEN", "CLOSING", "CLOSED")
 NAMES = ("NEW", "CHECKING", "DECIDED", "CLOSED")
 
 
+def size(root: Xml.Element) -> tuple[float, float]:
+    """The width and the height of a picture, which is in a box that can be scrolled."""
+    (svg,) = root
+    _, _, wide, high = map(float, svg.get("viewBox", "").split())
+    return wide, high
+
+
 def test_the_picture_of_what_was_seen() -> None:
     seen = Traffic(
         {"register": 9, "decide": 4, "check": 5},
@@ -76,11 +84,61 @@ def test_the_picture_of_what_was_seen() -> None:
     assert picture(Request.lawful.ir, (), "", seen) == ""
 
 
+class Stage(State):
+    A = "a"
+    B = "b"
+    C = "c"
+
+
+class Rounds(Machine):
+    """A way back that passes the state between, and a transition with two ways."""
+
+    state: Stage = Stage.A
+
+    @transition(source=Stage.A, target=Stage.B)
+    def first(self) -> None: ...
+
+    @transition(source=(Stage.B, Stage.C))
+    def stay(self) -> None: ...
+
+    @transition(source=Stage.B, target=Stage.C)
+    def second(self) -> None: ...
+
+    @transition(source=Stage.C, target=Stage.A)
+    def back(self) -> None: ...
+
+
+@pytest.mark.parametrize(("count", "text"), [(2_000, "stay 2,000 in all"), (0, "stay 0")])
+def test_a_count_of_several_ways_says_so(count: int, text: str) -> None:
+    """`stay` begins in two states, and a replay counts it from both together."""
+    seen = Traffic({"first": 7, "stay": count}, {}, {})
+    root = Xml.fromstring(picture(Rounds.lawful.ir, ("A", "B", "C"), "A", seen))
+    texts = ["".join(each.itertext()) for each in root.iter("text") if not each.get("class")]
+    assert [t for t in texts if t.startswith("first")] == ["first 7"]
+    every = ["".join(each.itertext()) for each in root.iter("text")]
+    assert [t for t in every if t.startswith("stay")] == [text, text]
+
+
+def test_a_way_back_runs_below_the_states_that_it_passes() -> None:
+    svg = picture(Rounds.lawful.ir, ("A", "B", "C"), "A", Traffic({"back": 1}, {}, {}))
+    root = Xml.fromstring(svg)
+    (box,) = (r for r in root.iter("rect") if r.get("x") == "320" and r.get("class") != "heat")
+    low = float(box.get("y", "")) + float(box.get("height", ""))
+    (y1, my, y2) = next(
+        tuple(float(n) for n in re.findall(r"[-\d.]+", each.get("d", ""))[1::2])
+        for each in root.iter("path")
+        if each.get("class") == "way"
+    )
+    names = {"".join(e.itertext()): float(e.get("y", "")) for e in root.iter("text")}
+    assert low < names["stay 0"] < (y1 + 2 * my + y2) / 4 < names["back 1"]
+    assert names["back 1"] < size(root)[1]
+
+
 def test_ways_beside_the_last_column_are_within_the_picture() -> None:
     """Of the sender of unicast two states of the last column lead to one another."""
     seen = Traffic({"send": 2_000, "close": 2}, {"OPEN": 2_354, "CLOSING": 3}, {"OPEN": 1})
     root = Xml.fromstring(picture(SenderEntryFixed.lawful.ir, ENTRY, "CLOSED", seen))
-    wide = float(root.get("viewBox", "").split()[2])
+    wide = size(root)[0]
     beyond: list[str] = []
     for each in root.iter("path"):
         if each.get("class") != "tip":
@@ -137,7 +195,7 @@ def test_names_in_the_picture_are_escaped() -> None:
     seen = Traffic({evil: 1}, {evil: 1}, {evil: 1})
     svg = picture(replace(machine, transitions=rows), (*NAMES, evil), "NEW", seen)
     texts = ["".join(each.itertext()) for each in Xml.fromstring(svg).iter("text")]
-    assert texts.count(evil) == 1 and f"{evil} 1" in texts
+    assert texts.count(evil) == 1 and f"{evil} 1 in all" in texts
     assert "<b>" not in svg
 
 
