@@ -26,6 +26,7 @@ from .engine_choice import Engine, EngineChoice, Tell, chosen, remark, silent
 from .explanation import STATES, explained
 from .flaws.absent_values import absent_values
 from .flaws.row_texts import ANOTHER
+from .flaws.unmet_conditions import unmet_conditions
 from .flaws.unplaced_rows import Place, What, places_of
 from .in_process import tally_here
 from .joint.joint_program import ALONE, JointProgram
@@ -354,6 +355,7 @@ def replay(
         remark(used, files, engine, master),
         _copied(files, program),
         absent_values(files, program),
+        unmet_conditions(files, program),
     ]
     distinct = files.distinct
     several = distinct if len(distinct) > 1 else ()

@@ -26,6 +26,7 @@ from lawful.checks.replay import (
 )
 from lawful.checks.replay.flaws.absent_values import absent_values
 from lawful.checks.replay.flaws.mapping_names import MappingError
+from lawful.checks.replay.flaws.unmet_conditions import unmet_conditions
 from lawful.checks.replay.flaws.unplaced_rows import places_of
 from lawful.checks.replay.increments.fold_snapshots import StateError
 from lawful.checks.replay.increments.given_files import NO_FILES
@@ -156,7 +157,8 @@ def _increment(
     if options.keep is not None:
         files.save(options.keep, kept)
     traces = program.sources(options.traces, some=False)
-    remark = "; ".join(filter(None, (found.remark, absent_values(traces, program))))
+    whys = found.remark, absent_values(traces, program), unmet_conditions(traces, program)
+    remark = "; ".join(filter(None, whys))
     unplaced = places_of(found.tallies, traces, program)
     seconds = time.perf_counter() - begun
     rest = seconds, demands, remark
