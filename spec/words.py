@@ -129,8 +129,6 @@ class OrderedSort(Sort):
 class Record:
     """Base of frozen records; a subclass's annotated fields are its values, in their order."""
 
-    _fields: ClassVar[tuple[str, ...]] = ()
-
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         for name in ("__eq__", "__hash__"):
@@ -139,8 +137,7 @@ class Record:
                     f"{cls.__name__}.{name}: records are equal where all their fields are; compare"
                     " the fields that count instead"
                 )
-        made: Any = dataclasses.dataclass(frozen=True)(cls)
-        cls._fields = tuple(f.name for f in dataclasses.fields(made))
+        dataclasses.dataclass(frozen=True)(cls)
 
     def replace(self: T, **changes: Any) -> T:
         """A copy with these fields changed."""

@@ -7,7 +7,6 @@ True, and a value of another type is a difference.
 
 from __future__ import annotations
 
-import dataclasses
 import enum
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import Any, TypeGuard
@@ -15,10 +14,10 @@ from typing import Any, TypeGuard
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.quick_dataclass import dataclass
+from lawful.spec.records import field_names, is_record_value
 from lawful.spec.sorting import in_order
 from lawful.spec.values.literal_texts import LiteralText
 from lawful.spec.values.world import FrozenBag, FrozenMap, World, chosen
-from lawful.spec.words import Record
 
 from ..reference.states import State
 
@@ -244,9 +243,10 @@ def spelled(value: Any) -> str:
         return repr(value)
     if isinstance(value, enum.Enum):
         return f"{type(value).__name__}.{value.name}"
-    if isinstance(value, Record):
-        names = (f.name for f in dataclasses.fields(value))  # type: ignore[arg-type]  # it is one
-        inside = ", ".join(f"{name}={spelled(getattr(value, name))}" for name in names)
+    if is_record_value(value):
+        inside = ", ".join(
+            f"{n}={spelled(getattr(value, n))}" for n in field_names(value.__class__)
+        )
         return f"{type(value).__name__}({inside})"
     if _is_set(value):
         inside = ", ".join(spelled(each) for each in in_order(frozenset(value)))

@@ -12,7 +12,6 @@ machine's own values.
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import enum
 import json
 import os
@@ -25,6 +24,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from lawful.spec.codec.as_json import digest, flat_to_json
+from lawful.spec.records import field_names
 from lawful.spec.values.world import FrozenBag, FrozenMap, Token, World
 from lawful.spec.words import Sort
 
@@ -63,7 +63,7 @@ class Snapshots:
 
     def __init__(self, space: Space, folder: Path, symmetry: bool, every: float = 30.0) -> None:
         self.world = space.world
-        self.fields = {cls: _fields(cls) for cls in space.world.records.values()}
+        self.fields = {cls: field_names(cls) for cls in space.world.records.values()}
         self.path = folder / f"{space.machine.name}.snapshot"
         bounds = ", ".join(f"{name}={bound}" for name, bound in space.flat.scope)
         self.scope = bounds or "none"
@@ -215,10 +215,6 @@ class _Writer(pickle.Pickler):
         if isinstance(value, Sort) and self.world.sorts.get(name) is cls:
             return _sort, (name, str(value))
         return NotImplemented
-
-
-def _fields(cls: Any) -> tuple[str, ...]:
-    return tuple(field.name for field in dataclasses.fields(cls))
 
 
 class _Reader(pickle.Unpickler):

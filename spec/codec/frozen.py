@@ -33,6 +33,7 @@ from .. import ir, sha256
 from ..errors import DeclarationError, Place, Problem
 from ..ir import Json
 from ..quick_dataclass import dataclass
+from ..records import field_names
 from ..values.literal_texts import literal_class
 from ..values.opaques import encoded_class
 from ..values.world import World
@@ -224,7 +225,7 @@ def outline(members: Mapping[str, Any], world: World) -> list[str]:
     for name, cls in world.enums.items():
         lines.append(f"enum {name}: {', '.join(cls.__members__)}")
     for name, cls in world.records.items():
-        lines.append(f"record {name}: {', '.join(f.name for f in dataclasses.fields(cls))}")
+        lines.append(f"record {name}: {', '.join(field_names(cls))}")
     for name, cls in world.sorts.items():
         lines.append(f"sort {name}: {', '.join(base.__name__ for base in cls.__mro__)}")
     return sorted(lines)

@@ -19,9 +19,10 @@ from ..analysis.scope_keys import SERIAL, Keys, with_keys
 from ..errors import Place, Problems, a, nearest
 from ..flat import Flat, Plan, Rule
 from ..ir import Json
+from ..records import field_names, is_record_value
 from ..values.bounds import belongs
 from ..values.world import encode, rank
-from ..words import Record, Scope, Sort
+from ..words import Scope, Sort
 from .serial_bits import Narrowed
 
 Named = Mapping[str, tuple[str, ...]]  # The elements of each sort that the declaration names.
@@ -373,8 +374,8 @@ def _elements(value: Any) -> Iterator[Sort]:
     inside: Iterable[Any] = ()
     if isinstance(value, Sort):
         yield value
-    elif isinstance(value, Record):
-        inside = vars(value).values()
+    elif is_record_value(value):
+        inside = (getattr(value, name) for name in field_names(value.__class__))
     elif issubclass(value.__class__, Mapping):
         inside = value.items()
     elif value.__class__ in (tuple, list, set, frozenset):

@@ -16,6 +16,13 @@ from typing import Annotated, Any
 
 from .. import types as t
 from ..errors import Place, Problems, a, nearest
+from ..records import (
+    fields_of,
+    instead_of,
+    is_record,
+    told_apart,
+    unlike_records,
+)
 from ..syntax.declare import Declaration, Names
 from ..syntax.hints import hints_of
 from ..values.literal_texts import literal_class
@@ -185,10 +192,8 @@ class TypeReader:
             found = "say of what: Param[int] or Ghost[int]"
         if found is None and isinstance(annotation, type) and issubclass(annotation, enum.Flag):
             found = "use a frozenset of an Enum"
-        if found is None and isinstance(annotation, type) and dataclasses.is_dataclass(annotation):
-            found = f"make it a Record: class {annotation.__name__}(Record), without @dataclass"
-        if found is None and isinstance(annotation, type) and issubclass(annotation, tuple):
-            found = f"make it a Record: class {annotation.__name__}(Record)"
+        if found is None and isinstance(annotation, type):
+            found = instead_of(annotation)
         if found is None and typing.get_origin(annotation) is collections.defaultdict:
             found = _with_every_key(*typing.get_args(annotation))
         if found is None and typing.get_origin(annotation) is not None:
@@ -206,7 +211,7 @@ class TypeReader:
             case t.Set(item=item) | t.Bag(item=item) | t.Map(key=item) if t.contains(item, t.Text):
                 instead = FIELDS if isinstance(found, t.Map) else TEXT
                 self.refuse(place, str(found), "elements and keys without text", instead)
-            case t.Union() if not t.proper_union(found) or not t.immutable(found):
+            case t.Union() if not told_apart(found, self.records) or not t.immutable(found):
                 self.refuse(
                     place,
                     str(found),
@@ -260,7 +265,7 @@ class TypeReader:
                 rewrite = "use dict[K, Peer], and keep keys wherever a machine is meant"
         self.refuse(place, str(found), "a single machine, or a dict[K, Peer]", rewrite)
 
-    def _class(self, cls: type, place: Place) -> t.Type | None:
+    def _class(self, cls: type[Any], place: Place) -> t.Type | None:
         plain: dict[type, t.Type] = {
             bool: t.BOOL,
             int: t.INT,
@@ -280,7 +285,7 @@ class TypeReader:
         if issubclass(cls, Sort) and cls not in (Sort, OrderedSort):
             self._register(self.sorts, cls, place)
             return t.Sort(cls.__name__, issubclass(cls, OrderedSort), cls.__growing__)
-        if issubclass(cls, Record) and cls is not Record:
+        if is_record(cls):
             return self._record(cls, place)
         if has_text(cls):
             return self._annotated(cls, (Opaque(cls.__name__),), place, NO_NAMES)
@@ -309,26 +314,30 @@ class TypeReader:
                 "refer to the other record by a number or a Sort",
             )
             return t.Unknown()
+        if wrong := unlike_records(cls):
+            self.refuse(place, wrong[0], "a class that has fields alone", wrong[1])
         fields: list[tuple[str, t.Type]] = []
         self.reading.append(cls)
-        for f in dataclasses.fields(cls):
+        for f in fields_of(cls):
             # Those of ancestors come first; each is read where it stands.
             owner = next(base for base in cls.__mro__ if f.name in hints_of(base))
             names = Names(vars(sys.modules[owner.__module__]), _around(owner))
-            fields.append((f.name, self._record_field(cls, f, place, names)))
+            fields.append(
+                (f.name, self._record_field(cls, f, hints_of(owner)[f.name], place, names))
+            )
         self.reading.pop()
         return t.Record(cls.__name__, tuple(fields))
 
     def _record_field(
-        self, cls: type[Any], f: dataclasses.Field[Any], place: Place, names: Names
+        self, cls: type[Any], f: dataclasses.Field[Any], hint: Any, place: Place, names: Names
     ) -> t.Type:
-        kind = self.read(f.type, place, names)
+        kind = self.read(hint, place, names)
         where = f"{cls.__name__}.{f.name}: {kind}"
         if not f.init or f.kw_only or not f.compare:
             self.refuse(
                 place,
-                f"{cls.__name__}.{f.name} with field(...)",
-                "a plain field",
+                f"{cls.__name__}.{f.name} with init, kw_only or compare",
+                "a plain field, given by its place or its name",
                 "leave out init, kw_only and compare",
             )
         if not t.immutable(kind):

@@ -15,7 +15,7 @@ import typing
 from collections.abc import Callable
 from typing import Any
 
-from .. import ir, words
+from .. import ir, records, words
 from .. import types as t
 from ..analysis.places import in_machine, may_pass
 from ..errors import a, nearest
@@ -68,7 +68,9 @@ def call(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
         return row(b, node, expected)
     if static is dataclasses.replace and len(node.args) == 1:
         of = expressions.expr(b, node.args[0])
-        if isinstance(of.type, t.Record):
+        if isinstance(of.type, t.Record) and not records.is_named_tuple(
+            b.scene.records[of.type.name]
+        ):
             return replaced(b, node, of)
     rewrite = _instead(static, node)
     if rewrite is not None:
@@ -170,10 +172,8 @@ def _instead(static: Any, node: tree.Apply) -> str | None:
         return f"write {made} where the keys are finite, else = {{}} and get(k, v)"
     if isinstance(static, type) and issubclass(static, enum.Enum):
         return f"make a table of the module: BY_VALUE = {{e.value: e for e in {name}}}"
-    if isinstance(static, type) and (
-        dataclasses.is_dataclass(static) or (issubclass(static, tuple) and static is not tuple)
-    ):
-        return f"make it a Record: class {name}(Record)"
+    if isinstance(static, type) and (rewrite := records.instead_of(static)):
+        return rewrite
     return found or CONSTANTS.get(name)
 
 
@@ -184,7 +184,7 @@ def _of_constant(b: Body, function: tree.Expression) -> bool:
     """Whether it is a method of a constant: `LIMITS.issubset(...)`."""
     owner = b.static(function.of) if isinstance(function, tree.Attribute) else MISSING
     kinds = (str, tuple, frozenset, list, set, dict, python_types.MappingProxyType)
-    return isinstance(owner, (*kinds, words.Record, enum.Enum))
+    return isinstance(owner, (*kinds, enum.Enum)) or records.is_record_value(owner)
 
 
 def _hashable(value: object) -> bool:
@@ -232,11 +232,11 @@ def _hoisted(
     return read_of(local)
 
 
-def _made(b: Body, node: tree.Apply, cls: type, expected: t.Type | None) -> ir.Expr | None:
+def _made(b: Body, node: tree.Apply, cls: type[Any], expected: t.Type | None) -> ir.Expr | None:
     """A record, a sort's element, a part, a timer or a clock; None for other classes."""
     if issubclass(cls, words.Timer | words.Clock):
         return clocks.made(b, node, cls)
-    if not issubclass(cls, words.Record | words.Sort | Declaration):
+    if not (issubclass(cls, words.Sort | Declaration) or records.is_record(cls)):
         return None
     kind = b.scene.annotation(cls, node.place, b.names)
     if isinstance(kind, t.Record):
@@ -263,7 +263,7 @@ def _record(b: Body, node: tree.Apply, cls: Any, kind: t.Record) -> ir.Expr:
     given = {name for name, _ in node.keywords} | {n for n, _ in kind.fields[: len(node.args)]}
     left_out = {
         f.name: constant(b, _default_of(f), node.place, dict(kind.fields)[f.name])
-        for f in dataclasses.fields(cls)
+        for f in records.fields_of(cls)
         if f.name not in given and _default_of(f) is not dataclasses.MISSING
     }
     params = tuple(field for field in kind.fields if field[0] not in left_out)
@@ -352,6 +352,8 @@ def _method(
     if interface is not None:
         return _machine_method(b, node, of, name)
     row = METHODS.get((type(of.type).__name__, name))
+    if isinstance(of.type, t.Record) and not records.copies_by(b.scene.records[of.type.name], name):
+        row = None
     if row is not None:
         return row(b, node, of)
     if isinstance(of.type, t.Text):

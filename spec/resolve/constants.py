@@ -12,8 +12,9 @@ from .. import types as t
 from ..analysis.partiality import may_be_undefined
 from ..analysis.walk import everything
 from ..errors import Place, a
+from ..records import is_record_value, told_apart
 from ..syntax import tree
-from ..words import Record, Sort, Timer
+from ..words import Sort, Timer
 from . import tuples
 from .context import Body
 from .declared.serials import declared
@@ -46,7 +47,7 @@ def constant(b: Body, value: Any, place: Place, kind: t.Type | None = None) -> i
             return ir.Const(place, t.NOTHING, None)
         case Timer():
             return ir.Const(place, t.Timer(value.urgent), False)
-        case Record():
+        case _ if is_record_value(value):
             return _record(b, value, place)
         case _:
             return None
@@ -71,18 +72,20 @@ def _map(b: Body, value: Mapping[Any, Any], place: Place, kind: t.Type | None) -
     args = tuple(each for each in found if each is not None)
     if len(args) < len(found) or not args:
         return None
-    args = tuple(each for row in zip(args[::2], _evened(args[1::2]), strict=True) for each in row)
-    key, of = (_one(tuple(dict.fromkeys(each.type for each in args[i::2]))) for i in (0, 1))
+    args = tuple(
+        each for row in zip(args[::2], _evened(b, args[1::2]), strict=True) for each in row
+    )
+    key, of = (_one(b, tuple(dict.fromkeys(each.type for each in args[i::2]))) for i in (0, 1))
     if key is None or of is None or not t.immutable(key):
         return None
     total = complete(args[::2], key)
     return ir.Op(place, t.Map(key, of, mutable=True, total=total), "map", args)
 
 
-def _evened(args: tuple[ir.Expr, ...]) -> tuple[ir.Expr, ...]:
+def _evened(b: Body, args: tuple[ir.Expr, ...]) -> tuple[ir.Expr, ...]:
     """Tuples of several lengths as sequences of one type; other values unchanged."""
     kinds = [arg.type.items for arg in args if isinstance(arg.type, t.Tuple)]
-    item = _one(tuple(dict.fromkeys(each for kind in kinds for each in kind)))
+    item = _one(b, tuple(dict.fromkeys(each for kind in kinds for each in kind)))
     if len(kinds) < len(args) or len({*map(len, kinds)}) < 2 or item is None:
         return args
     whole = t.Seq(item, mutable=False, most=max(map(len, kinds)))
@@ -163,13 +166,13 @@ def complete(keys: Sequence[ir.Expr], kind: t.Type) -> bool:
             return False
 
 
-def _one(kinds: tuple[t.Type, ...]) -> t.Type | None:
+def _one(b: Body, kinds: tuple[t.Type, ...]) -> t.Type | None:
     """The one type that all of these fit, or the union of records and None."""
     for kind in sorted(kinds, key=lambda kind: t.contains(kind, t.Unknown)):
         if all(t.fits(other, kind) for other in kinds):
             return kind
     joined = t.union(kinds)
-    return joined if t.proper_union(joined) else None
+    return joined if told_apart(joined, b.scene.records) else None
 
 
 def _collection(b: Body, value: Any, place: Place, of: t.Type | None) -> ir.Expr | None:
@@ -265,8 +268,8 @@ def _instead(value: Any) -> str | None:
 
 def field_of_constant(b: Body, node: tree.Attribute) -> t.Type | None:
     """The declared type of a constant that is a field of a constant record."""
-    owner = b.static(node.of)
-    if not isinstance(owner, Record):
+    owner: Any = b.static(node.of)
+    if not is_record_value(owner):
         return None
-    kind = b.scene.annotation(type(owner), node.place, b.names)
+    kind = b.scene.annotation(owner.__class__, node.place, b.names)
     return dict(kind.fields).get(node.name) if isinstance(kind, t.Record) else None

@@ -7,6 +7,7 @@ from .. import types as t
 from ..analysis.partiality import may_be_undefined
 from ..analysis.places import root
 from ..errors import Place, a, nearest
+from ..records import told_apart
 from ..syntax import tree
 from . import tuples
 from .constants import at_text, by_member, field_of_constant, named_constant
@@ -395,7 +396,7 @@ def join(b: Body, place: Place, types: tuple[t.Type, ...]) -> t.Type:
         if all(t.fits(other, kind) for other in known):
             return kind
     joined = t.union(tuple(t.widened(kind) for kind in known))
-    if not t.proper_union(joined):
+    if not told_apart(joined, b.scene.records):
         b.problem(
             "L203",
             place,

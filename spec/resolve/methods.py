@@ -281,4 +281,5 @@ METHODS: dict[tuple[str, str], Method] = {
     ("Bag", "total"): _total,
     ("Bag", "copy"): _copy("counter_of"),
     ("Record", "replace"): replaced,
+    ("Record", "_replace"): replaced,
 }

@@ -8,6 +8,7 @@ from .. import ir
 from .. import types as t
 from ..analysis.places import in_state
 from ..errors import Place, a
+from ..records import copy_with
 from ..syntax import tree
 from . import expressions
 from .aliasing import changeable, is_fixed, is_steady
@@ -66,7 +67,11 @@ def _assignable_field(b: Body, found: ir.Expr, of: ir.Expr, name: str) -> bool:
     if interface is None:
         what = f"{name} of {a(of.type)}"
         whole = _written(of)
-        return unassignable(b, found.place, what, f"write {whole} = {whole}.replace({name}=...)")
+        rewrite = _MAKE
+        if isinstance(of.type, t.Record):
+            cls = b.scene.records[of.type.name]
+            rewrite = f"write {whole} = {copy_with(cls, whole, f'{name}=...')}"
+        return unassignable(b, found.place, what, rewrite)
     if name in interface.fixed:
         what = f"{name}, a parameter"
         return unassignable(b, found.place, what, "make it a variable: without Param[...]")

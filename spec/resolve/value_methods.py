@@ -8,11 +8,12 @@ import inspect
 from enum import Enum
 from keyword import iskeyword
 from types import FunctionType, MethodType
+from typing import Any
 
 from .. import ir
 from .. import types as t
 from ..errors import Place
-from ..words import Record
+from ..records import is_record
 from .context import Body
 
 
@@ -32,8 +33,9 @@ def of_class(method: MethodType) -> bool:
 
     An inherited one is none: its `cls` has as many meanings as there are heirs.
     """
-    function, cls = method.__func__, method.__self__
-    if not isinstance(cls, type) or not issubclass(cls, Enum | Record):
+    function = method.__func__
+    cls: Any = method.__self__
+    if not isinstance(method.__self__, type) or not (issubclass(cls, Enum) or is_record(cls)):
         return False
     if not isinstance(function, FunctionType):
         return False

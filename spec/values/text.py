@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+from ..records import field_names, is_record_value
 from ..sorting import LONG, in_order
-from ..words import Record
 
 
 def text_of(value: Any) -> str:
@@ -47,8 +47,8 @@ def shown(value: Any) -> str:
         if isinstance(value, list):
             return f"[{inside}]"
         return f"({inside},)" if len(held) == 1 else f"({inside})"
-    if isinstance(value, Record):
-        fields = ", ".join(f"{n}={shown(getattr(held, n))}" for n in held._fields)
+    if is_record_value(value):
+        fields = ", ".join(f"{n}={shown(getattr(held, n))}" for n in field_names(held.__class__))
         return f"{type(value).__name__}({fields})"
     if value.__class__ is int and held.bit_length() > LONG:
         from ..integer_texts import written  # Few integers are so large.

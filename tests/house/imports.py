@@ -46,7 +46,7 @@ LAYERS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("quick_dataclass", "sha256", "integer_texts"),
         ("errors", "ops", "types", "sorting", "verdicts"),
         ("ir", "words"),
-        ("flat", "outcomes"),
+        ("flat", "outcomes", "records"),
         ("values",),
         ("analysis", "codec"),
         ("syntax",),

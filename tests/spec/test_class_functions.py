@@ -136,9 +136,8 @@ def test_where_several_might_be_meant_the_header_has_to_say_which(fields: str) -
 
 CALLED = """
 import logging
-from collections import defaultdict
+from collections import defaultdict, namedtuple
 from dataclasses import dataclass
-from typing import NamedTuple
 
 log = logging.getLogger(__name__)
 
@@ -156,8 +155,7 @@ class Point:
     x: int
 
 
-class Pair(NamedTuple):
-    x: int
+Pair = namedtuple("Pair", "x")
 
 
 Who = Annotated[str, Opaque("Who")]
@@ -168,8 +166,8 @@ INSTEAD = {
     "self.m = defaultdict(int)": "write total(0) where",
     "self.m = defaultdict(set)": "write total(set()) where",
     "return Zone(0.5)": "BY_VALUE = {e.value: e for e in Zone}",
-    "return Point(1).x": "make it a Record: class Point(Record)",
-    "return Pair(1).x": "make it a Record: class Pair(Record)",
+    "return Point(1).x": "make it a record: @dataclass(frozen=True) above class Point",
+    "return Pair(1).x": "give each field a type: class Pair(NamedTuple), or class Pair(Record)",
     "return '%s' % self.n": "write an f-string",
     "return 2 ** self.n": "make a table of the module, POWERS = (1, 2, 4, 8)",
     "return 1 << self.n": "make a table of the module, POWERS = (1, 2, 4, 8)",

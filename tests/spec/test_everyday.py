@@ -19,7 +19,7 @@ REWRITTEN: dict[str, list[int]] = {
     "backoff": [26],
     "bucket": [44],
     "account": [11, 15, 16, 21, 22, 23, 28],
-    "booking": [22, 38, 39, 43],
+    "booking": [43],
     "job": [38],
     "parking": [64],
     "coordination": [203],

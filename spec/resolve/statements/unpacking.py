@@ -8,6 +8,7 @@ from ... import ir
 from ... import types as t
 from ...analysis.places import in_state, prefixes
 from ...errors import Place, a
+from ...records import is_named_tuple
 from ...syntax import tree
 from ...syntax.short_forms import items_of
 from .. import expressions, tuples
@@ -23,20 +24,13 @@ def unpack(b: Body, node: tree.Set, target: tree.Display) -> list[ir.Stmt]:
     if len(written) == len(target.items) and node.annotation is None:
         return _one_by_one(b, node, [*zip(target.items, written, strict=True)])
     value = expressions.expr(b, node.value)
+    if isinstance(value.type, t.Record) and is_named_tuple(b.scene.records[value.type.name]):
+        return _of_named_tuple(b, node, target, value)
     if isinstance(value.type, t.Seq) and t.immutable(value.type.item):
         return _of_sequence(b, node, target, value)
     items = value.type.items if isinstance(value.type, t.Tuple) else ()
     if len(items) != len(target.items):
-        if not isinstance(value.type, t.Unknown):
-            b.problem(
-                "L203",
-                node.value.place,
-                str(value.type),
-                f"a tuple of {len(target.items)}",
-                "assign a tuple with as many items as there are names",
-            )
-        b.bind({each.name: t.Unknown() for each in target.items if isinstance(each, tree.Name)})
-        return []
+        return _misfitting(b, node, target, value.type)
     temporaries = [b.temporary(kind, node.place) for kind in items]
     for kind in items:
         if not t.immutable(kind):
@@ -49,6 +43,20 @@ def unpack(b: Body, node: tree.Set, target: tree.Display) -> list[ir.Stmt]:
             )
     taken = _taken_apart(node.place, temporaries, value)
     return [taken, *_distributed(b, node, target.items, temporaries)]
+
+
+def _misfitting(b: Body, node: tree.Set, target: tree.Display, found: t.Type) -> list[ir.Stmt]:
+    """Note that a value has not as many items as there are names."""
+    if not isinstance(found, t.Unknown):
+        b.problem(
+            "L203",
+            node.value.place,
+            str(found),
+            f"a tuple of {len(target.items)}",
+            "assign a tuple with as many items as there are names",
+        )
+    b.bind({each.name: t.Unknown() for each in target.items if isinstance(each, tree.Name)})
+    return []
 
 
 def _taken_apart(place: Place, into: Sequence[ir.Local], value: ir.Expr) -> ir.Stmt:
@@ -66,6 +74,21 @@ def _of_sequence(b: Body, node: tree.Set, target: tree.Display, value: ir.Expr) 
     items = items_of(place, tree.Name(place, whole.name), count, test, range(count))
     again = tree.Set(node.place, target, tree.Display(place, "tuple", items), None)
     return [ir.Assign(node.place, whole, value), *unpack(b, again, target)]
+
+
+def _of_named_tuple(b: Body, node: tree.Set, target: tree.Display, value: ir.Expr) -> list[ir.Stmt]:
+    """`x, y = self.position`: the fields in their order."""
+    assert isinstance(value.type, t.Record)
+    place = node.value.place
+    whole = b.temporary(value.type, place)
+    held = tree.Name(place, whole.name)
+    items = tuple(tree.Attribute(place, held, name) for name, _ in value.type.fields)
+    again = tree.Set(node.place, target, tree.Display(place, "tuple", items), None)
+    first = ir.Assign(node.place, whole, value)
+    if len(items) == len(target.items):
+        return [first, *unpack(b, again, target)]
+    packed = t.Tuple(tuple(kind for _, kind in value.type.fields))
+    return [first, *_misfitting(b, node, target, packed)]
 
 
 def _sorted_items(node: tree.Expression) -> int | None:

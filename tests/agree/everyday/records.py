@@ -1,4 +1,5 @@
-"""Random methods of a machine whose values are records, unions of them, and enums with methods."""
+"""Random methods of a machine whose values are records of each kind, unions of them, and enums with
+methods."""
 
 from __future__ import annotations
 
@@ -11,7 +12,9 @@ from tests.agree.everyday.methods import Lines, Method
 from tests.agree.everyday.values import Kind
 
 FRAME = f"""\
+from dataclasses import dataclass
 from enum import IntEnum, StrEnum, auto
+from typing import NamedTuple
 
 {frames.KINDS}class Level(IntEnum):
     LOW = 1
@@ -36,7 +39,8 @@ class Way(StrEnum):
         return Way.CARD if self is Way.CASH else Way.CASH
 
 
-class Money(Record):
+@dataclass(frozen=True)
+class Money:
     amount: int = 0
     way: Way = Way.CASH
 
@@ -57,7 +61,7 @@ class Running(Record):
     by: int | None = None
 
 
-class Failed(Record):
+class Failed(NamedTuple):
     why: Way
     tries: int = 0
 
@@ -135,6 +139,8 @@ def _assign(b: Records) -> Lines:
                 f"self.phase = Failed(self.way, {x})",
                 f"self.phase = Failed(why=Way.CARD, tries={x})",
                 "self.phase = Idle()",
+                "self.phase = self.phase._replace(why=self.way)"
+                " if isinstance(self.phase, Failed) else Idle()",
                 f"self.phase = Idle() if {b.truth(1)} else Running({x})",
                 f"self.level = Level.MID if {b.truth(1)} else self.level.up()",
                 "self.level = max(self.level, Level.MID)",
@@ -188,7 +194,7 @@ def _match(b: Records) -> Lines:
 
 
 def _is_instance(b: Records) -> Lines:
-    kept = b.kept()
+    kept, taken = b.kept(), list[str]()
     if b.rng.random() < 0.5:
         b.known("int", "self.phase.since")
         b.known("opt", "self.phase.by")
@@ -196,9 +202,13 @@ def _is_instance(b: Records) -> Lines:
     else:
         b.known("int", "self.phase.tries")
         test = "isinstance(self.phase, Failed)"
+        if b.rng.random() < 0.5:
+            tries = b.name()
+            taken = [f"    {b.name()}, {tries} = self.phase"]
+            b.known("int", tries)
     if b.rng.random() < 0.3:
         test = f"{test} and {b.truth(1)}"
-    lines = [f"if {test}:", *b.inner()]
+    lines = [f"if {test}:", *taken, *b.inner()]
     b.names = kept
     return lines
 

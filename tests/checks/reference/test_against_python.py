@@ -38,6 +38,7 @@ FILES = (
     "texts",
     "time",
     "unordered",
+    "value_classes",
 )
 ROWS = [(f"{file}: {row[0]}", *row[1:]) for file in FILES for row in texts.corpus(file)]
 ACCEPTED = [(title, text) for title, refused, text in ROWS if not refused]
