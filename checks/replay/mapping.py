@@ -258,22 +258,19 @@ class TraceMapping:
             args = _present(self.args.get(event, {}), data)
         else:
             args = self._arguments[event](data) if event in self.args else dict[str, Json]()
-        row = Row(instance, seq, self.machine, event=event, args=args, outcome=HAPPENED)
+        told: dict[str, Any] = {"event": event, "args": args, "outcome": HAPPENED}
         if self.preparation is not None and SAMPLED in data:
-            row = dataclasses.replace(row, sampled=str(data[SAMPLED]))
+            told["sampled"] = str(data[SAMPLED])
         if self.observed:
-            row = dataclasses.replace(row, observed=_present(self.observed, data))
+            told["observed"] = _present(self.observed, data)
         if self.time is not None:
             when = self._time_of(self._fills["time"](data))
-            if isinstance(when, str):
-                row = dataclasses.replace(row, flaw=when)
-            else:
-                row = dataclasses.replace(row, time=when)
-        if self.output is None:
-            return row
-        output = self._output_of(data)
-        whole = output is not None or not self.combine
-        return dataclasses.replace(row, output=output) if whole else row
+            told["flaw" if isinstance(when, str) else "time"] = when
+        if self.output is not None:
+            output = self._output_of(data)
+            if output is not None or not self.combine:
+                told["output"] = output
+        return Row(instance, seq, self.machine, **told)
 
     def _output_of(self, data: Mapping[str, Any]) -> Any:
         """The output; None also where the record has no such field, because a table always has."""

@@ -6,6 +6,7 @@ import re
 from contextlib import suppress
 from datetime import UTC, datetime
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 from .zones import LocalTimes, without_zone
@@ -44,6 +45,7 @@ def seconds(value: Any, unit: str, local: LocalTimes = IN_UTC) -> Fraction | Non
         return None  # NaN and infinity
 
 
+@lru_cache(maxsize=1024)  # A row reads its time twice: as its number, and as its time.
 def _of_text(text: str, unit: str, local: LocalTimes) -> Fraction | None:
     try:
         if unit in (ISO, ISO_NS):
