@@ -174,6 +174,48 @@ def test_attributes_of_xes(tmp_path: Path) -> None:
     assert of_xes(listed, tmp_path / "x.xes") == [None, None]
 
 
+ROLE = '<string key="org.role" value="clerk"/>'
+COST = '<container key="{}"><int key="cents" value="{}"/></container>'
+
+
+def all_of_xes(attribute: str, path: Path) -> Any:
+    """The attributes of the event, without those of its trace; these have the same inside them."""
+    path.write_text(XES.format(attribute), encoding="utf-8")
+    ((_, record),) = records_of_file(str(path), preparation_of({"format": "xes"}))
+    assert is_object(record)
+    own = {name: value for name, value in record.items() if not name.startswith("case:")}
+    of_trace = {name[5:]: value for name, value in record.items() if name.startswith("case:")}
+    assert own.pop("e") == "a" and of_trace.pop("id") == "1" and own == of_trace
+    return own
+
+
+def test_attributes_inside_attributes_of_xes(tmp_path: Path) -> None:
+    path = tmp_path / "x.xes"
+    told = all_of_xes(f'<string key="x" value="Ann">{ROLE}</string>', path)
+    assert told == {"x": "Ann", "x/org_role": "clerk"}
+    costs = COST.format("labour", 5) + COST.format("parts", 7)
+    listed = f'<list key="x"><values>{costs}</values></list>'
+    assert all_of_xes(listed, path) == {"x/labour/cents": 5, "x/parts/cents": 7}
+    again = COST.format("labour", 5) + COST.format("labour", 6)
+    listed = f'<list key="x"><values>{again}</values></list>'
+    assert all_of_xes(listed, path) == {"x/labour/cents": [5, 6]}
+    assert all_of_xes('<list key="x"><other><int key="y" value="3"/></other></list>', path) == {}
+
+
+def test_an_attribute_goes_before_one_inside_another_of_its_name(tmp_path: Path) -> None:
+    inner = '<string key="x" value="2"><int key="y" value="3"/></string>'
+    path = tmp_path / "x.xes"
+    path.write_text(f'<log><event><int key="x/y" value="1"/>{inner}</event></log>')
+    ((_, record),) = records_of_file(str(path), preparation_of({"format": "xes"}))
+    assert record == {"x/y": 1, "x": "2"}
+
+
+def test_attributes_of_xes_in_one_another_without_end(tmp_path: Path) -> None:
+    deep = '<string key="x" value="1">' * 3000 + "</string>" * 3000
+    told = all_of_xes(deep, tmp_path / "x.xes")
+    assert len(told) == 3000 and told["/".join("x" * 3000)] == "1"
+
+
 def test_a_packed_file_that_was_spoilt(tmp_path: Path) -> None:
     """Wherever it was: the error names the file."""
     whole = gzip.compress(b"".join(b'{"a": %d}\n' % n for n in range(3000)))
