@@ -97,9 +97,12 @@ def _with_key(row: Row) -> Row:
 
 
 def check_order(mapping: TraceMapping | None, what: str) -> None:
-    """ReplayError for what only files have, where rows are of none: an order, and a path."""
+    """ReplayError for what only files have, where rows are of none: an order, a path, and lines
+    one after another."""
     how = None if mapping is None else mapping.preparation
     if how is not None and how.order == "file":
         raise ReplayError(f'{what} has no order of rows; order = "file" is for files of lines')
     if how is not None and how.file:
         raise ReplayError(f"{what} has no path of a file, which `file` of the preparation reads")
+    if how is not None and how.begins:
+        raise ReplayError(f"{what} has rows in place of lines, which `begins` brings together")

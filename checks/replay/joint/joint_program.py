@@ -28,7 +28,7 @@ from ..row_step import Stepper
 from ..sources import Sources, sources
 
 # What says how a file becomes records: it is read once, so all machines have to say the same.
-READING = ("format", "line", "file", "columns", "delimiter", "pass_unmatched")
+READING = ("format", "line", "begins", "file", "columns", "delimiter", "pass_unmatched")
 
 
 @dataclass(frozen=True)

@@ -77,10 +77,30 @@ Reader = Callable[[Callable[[], bytes], Iterator[bytes], Preparation], Numbered]
 
 
 def _lines(_read: Callable[[], bytes], lines: Iterator[bytes], how: Preparation) -> Numbered:
-    for number, line in enumerate(lines, 1):
-        found = record_of_line(line.rstrip(b"\n"), how)
+    plain_lines = enumerate((line.rstrip(b"\n") for line in lines), 1)
+    for number, line in _records_of(plain_lines, how.begins) if how.begins else plain_lines:
+        found = record_of_line(line, how)
         if found is not None:
             yield number, found
+
+
+def _records_of(lines: Iterator[tuple[int, bytes]], begins: str) -> Iterator[tuple[int, bytes]]:
+    """The records of several lines, each with the number of its first line. Lines before the first
+    record are records of one line."""
+    begin = re.compile(begins)
+    first, record = 0, list[bytes]()
+    for number, line in lines:
+        kept = line.rstrip(b"\r")
+        if begin.match(kept.decode("utf-8", "replace")):
+            if record:
+                yield first, b"\n".join(record).rstrip(BLANK)
+            first, record = number, [kept]
+        elif record:
+            record.append(kept)
+        else:
+            yield number, kept
+    if record:
+        yield first, b"\n".join(record).rstrip(BLANK)
 
 
 def _csv(_read: Callable[[], bytes], lines: Iterator[bytes], how: Preparation) -> Numbered:

@@ -5,6 +5,8 @@ It is the table `[preparation]` of a mapping. Each record passes these steps, in
     format = "text"            # lines (JSON, the default), text, logfmt, json, csv, xes,
                                # otlp or itf
     line = "(?P<pid>[0-9]+) (?P<message>.*)"  # text: the named groups of a line are its fields
+    begins = "[0-9]{4}-"       # text: a record begins with a line that begins so; the lines after
+                               # it are of the same record, up to the next one that begins so
     file = "(?P<host>[^/]+)[.]log$"  # the named groups of what is found in a file's path, too
     columns = ["a", "b"]       # csv: the names of the columns; without it the first row has them
     delimiter = ";"            # csv
@@ -92,6 +94,7 @@ class Preparation:
 
     format: str = "lines"
     line: str = ""
+    begins: str = ""
     file: str = ""
     columns: tuple[str, ...] = ()
     delimiter: str = ","
@@ -131,7 +134,8 @@ class Preparation:
     @property
     def of_lines(self) -> bool:
         """Whether each line of a file is a record by itself, wherever it stands."""
-        return self.format in LINE_FORMATS and self.order != "file" and not self.file
+        apart = self.order != "file" and not self.file and not self.begins
+        return self.format in LINE_FORMATS and apart
 
     @property
     def spreads(self) -> tuple[str, ...]:
@@ -165,7 +169,9 @@ def _words(of: Preparation) -> str:
 def _lines(of: Preparation) -> str:
     if (of.format == "text") != bool(of.line):
         return "format text needs `line`, and no other format has one"
-    for each in (of.line, of.file, *(each.pattern for each in of.patterns)):
+    if of.begins and of.format != "text":
+        return "begins is for format text"
+    for each in (of.line, of.begins, of.file, *(each.pattern for each in of.patterns)):
         if why := wrong_pattern(each):
             return why
     for name, each in (("line", of.line), ("file", of.file)):
@@ -230,6 +236,7 @@ KIND_NAMES = {
 KINDS: dict[str, type] = {
     "format": str,
     "line": str,
+    "begins": str,
     "file": str,
     "columns": list,
     "delimiter": str,
@@ -306,6 +313,7 @@ def to_json(made: Preparation) -> Json:
         out[name] = out[name] if isinstance(out[name], str) else list(out[name])
     if not isinstance(made.spread, str):
         out["spread"] = list(made.spread)
-    if not made.file:
-        del out["file"]  # Versions that do not know it can read the rest.
+    for name in ("file", "begins"):
+        if not out[name]:
+            del out[name]  # Versions that do not know it can read the rest.
     return out
