@@ -32,6 +32,9 @@ def _bash(rows: Sequence[CommandRow]) -> Iterator[str]:
         "_lawful() {",
         "    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words=",
         "    COMPREPLY=()",
+        "    # bash takes the sign of `--option=value` for a word.",
+        "    if [[ $word == = ]]; then word=",
+        "    elif [[ $before == = ]]; then before=${COMP_WORDS[COMP_CWORD-2]}; fi",
         "    if ((COMP_CWORD == 1)); then",
         f"        words={_sh(names + ' --help --version')}",
         "    else",
@@ -119,7 +122,7 @@ def _fish(rows: Sequence[CommandRow]) -> Iterator[str]:
             names = " ".join(_fish_name(name) for name in word.names)
             yield f"{here} {names}{_fish_value(word)} -d {_fish_text(word.help)}"
         for word in row.others:
-            yield f"{here}{_fish_value(word).replace(' -r', '')}"
+            yield f"{here}{_fish_value(word).replace(' -r', '').replace(' -x', '')}"
 
 
 def _fish_name(name: str) -> str:
@@ -130,7 +133,7 @@ def _fish_value(word: Word) -> str:
     if not word.value:
         return ""
     if word.choices:
-        return f" -r -a {_fish_text(' '.join(word.choices))}"
+        return f" -x -a {_fish_text(' '.join(word.choices))}"
     return {"file": " -r -F", "folder": " -r -a '(__fish_complete_directories)'", "": " -r"}[
         word.kind
     ]

@@ -6,14 +6,17 @@ from lawful import argument_types as types
 
 from .command_parser import Subparsers, command
 
+# The systems that have a service, each with a program.
+SYSTEMS = ("message_scheduler", "object_diffusion", "queue_cluster", "read_only_windows", "unicast")
+
 
 def run(commands: Subparsers) -> None:
     help = "start the service of a system as a program"
     parser = command(commands, "run", help)
-    system = "a system that has a service, such as unicast; a wrong name lists them"
-    parser.add_argument("system", metavar="SYSTEM", help=system)
+    system = f"a system that has a service: {', '.join(SYSTEMS)}"
+    parser.add_argument("system", metavar="SYSTEM", choices=SYSTEMS, help=system)
     words = "the program's own; `lawful run SYSTEM --help` lists them"
-    parser.add_argument("words", metavar="ARGUMENTS", nargs="...", help=words)
+    parser.add_argument("words", metavar="ARGUMENTS", nargs="...", help=words).required = False
 
 
 def lsp(commands: Subparsers) -> None:

@@ -94,6 +94,7 @@ OUTPUT_OR_PATH = {("draw", "--out"), ("diff", "--out"), ("infer-mapping", "--out
 WORDS = {
     **{key: ["x", "x"] for key in ("replay", "infer-mapping", "learn-scope", "diff")},
     "export": ["x", "--tla"],
+    "run": ["unicast"],
     "completion": ["bash"],
     "lsp": [],
 }

@@ -6,13 +6,30 @@ from pathlib import Path
 
 import pytest
 
+from lawful.arguments.programs import SYSTEMS
 from lawful.cli import main
+from tests.root import ROOT
+
+
+def test_the_systems_are_those_that_have_a_program() -> None:
+    programs = (ROOT / "machines").glob("*/service/program.py")
+    assert sorted(each.parent.parent.name for each in programs) == list(SYSTEMS)
 
 
 def test_a_system_without_a_service_is_refused_by_name(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["run", "nothing"]) == 5
-    systems = "message_scheduler, object_diffusion, queue_cluster, read_only_windows, unicast"
-    assert capsys.readouterr().err == f"no service is called 'nothing'; there are {systems}\n"
+    with pytest.raises(SystemExit) as stopped:
+        main(["run", "object_difusion"])
+    assert stopped.value.code == 5
+    told = capsys.readouterr().err
+    assert "invalid choice: 'object_difusion'" in told
+    assert told.endswith("; the nearest is object_diffusion\n")
+
+
+def test_a_line_without_a_system_asks_for_that_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["run"])
+    told = capsys.readouterr().err.splitlines()
+    assert told[-1] == "lawful run: the following arguments are required: SYSTEM"
 
 
 def test_a_program_has_its_own_help(capsys: pytest.CaptureFixture[str]) -> None:

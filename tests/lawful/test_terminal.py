@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from lawful.argument_parser import COMMANDS
+from lawful.arguments.programs import SYSTEMS
 from lawful.cli import main
 from lawful.colour import GREEN, OFF, RED, YELLOW, coloured, wanted
 from lawful.command_table import command_rows
@@ -146,6 +147,11 @@ def test_bash_completes_commands_options_and_choices(tmp_path: Path) -> None:
         "--max-states",
     ]
     assert completed("lawful", "check", "--engine", "c", folder=tmp_path) == ["compiled"]
+    for words in (["--engine", "="], ["--engine", "=", ""]):  # As bash splits `--engine=`.
+        engines = completed("lawful", "check", *words, folder=tmp_path)
+        assert engines == ["auto", "reference", "generated", "compiled", "spark"]
+    assert completed("lawful", "check", "--engine", "=", "c", folder=tmp_path) == ["compiled"]
+    assert completed("lawful", "run", "", folder=tmp_path) == list(SYSTEMS)
     assert completed("lawful", "completion", "", folder=tmp_path) == ["bash", "zsh", "fish"]
     assert completed("lawful", "check", "--json", "", folder=tmp_path) == []  # Files, by bash.
     assert completed("lawful", "nothing", "--", folder=tmp_path) == []
@@ -181,3 +187,16 @@ def test_quotes_and_brackets_of_help_texts_are_escaped() -> None:
     assert "auto\\: what suits" in zsh
     assert "machine\\'s size (default)'" in fish
     assert zsh.startswith("#compdef lawful\n")
+
+
+def test_fish_proposes_choices_without_the_names_of_files(tmp_path: Path) -> None:
+    fish = shutil.which("fish")
+    if fish is None:
+        pytest.skip("fish is not installed")
+    (tmp_path / "a.py").write_text("")
+    text = f"{script('fish')}\ncomplete -C 'lawful draw --format '\ncomplete -C 'lawful run '\n"
+    command = [fish, "--no-config", "-c", text]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path)
+    proposed = [line.split("\t")[0] for line in done.stdout.splitlines()]
+    formats = ["dot", "mermaid", "pdf", "plantuml", "png", "svg"]
+    assert (done.stderr, proposed) == ("", [*formats, *SYSTEMS])
