@@ -26,10 +26,12 @@ function show(v) {
   if (v.$) return v.$ + "(" + rows.map(([k, x]) => k + "=" + show(x)).join(", ") + ")";
   return "{" + rows.map(([k, x]) => k + ": " + show(x)).join(", ") + "}";
 }
+function named(args) {
+  return "(" + Object.entries(args || {}).map(([k, v]) => k + "=" + show(v)).join(", ") + ")";
+}
 function call(r) {
-  const args = Object.entries(r.args || {}).map(([k, v]) => k + "=" + show(v)).join(", ");
   const name = r.transition && r.transition !== r.event ? r.event + " → " + r.transition : r.event;
-  return name + "(" + args + ")";
+  return name + named(r.args);
 }
 async function ask(name, at, more) {
   if (live) return (await fetch(name + "?path=" + at.join(".") + (more || ""))).json();
@@ -54,11 +56,12 @@ async function move(to, walk) {
   history.replaceState(null, "", "#" + address());
 }
 function go(to, walk) { return alone(() => move(to, walk)); }
-/* The starts to choose from; where there is one, it is chosen. */
-function begin() {
+/* The starts to choose from; where there is one, it is chosen. `why`: what kept the page from going elsewhere. */
+function begin(why) {
   return alone(async () => {
     await move([]);
     if (view && view.starts && view.starts.length === 1 && (live || data.views["0"])) await move([0]);
+    if (why) failed = why;
   });
 }
 function walk(from, by) {
@@ -209,7 +212,7 @@ function drawRefused(into) {
     const li = el("li");
     li.append(el("b", r.transition));
     for (const b of r.because) {
-      const args = Object.keys(b.args).length ? " with " + show(b.args) : "";
+      const args = Object.keys(b.args).length ? " " + named(b.args) : "";
       li.append(el("div", b.clause + args, "soft"));
     }
     rows.append(li);
@@ -279,12 +282,13 @@ function address() {
   return path.join(".") + (walked ? "&seed=" + walked.seed + "&events=" + walked.events : "");
 }
 function goToAddress() {
-  const found = /^([0-9]+(?:[.][0-9]+)*)?(?:&seed=([0-9]{1,9})&events=([0-9]{1,4}))?$/.exec(location.hash.slice(1));
-  if (!found || !found[1]) return begin();
+  const given = location.hash.slice(1);
+  const found = /^([0-9]+(?:[.][0-9]+)*)(?:&seed=([0-9]{1,9})&events=([0-9]{1,4}))?$/.exec(given);
+  if (!found) return begin(given && "the address ends with " + given + ", which is no path of numbers with points between them");
   const to = found[1].split(".").map(Number);
   const by = found[2] && Number(found[3]) < to.length ? { seed: Number(found[2]), events: Number(found[3]) } : null;
   if (by) seed = by.seed;
   return go(to, by);
 }
 addEventListener("hashchange", () => { if (location.hash.slice(1) !== address()) goToAddress(); });
-goToAddress().then(() => { if (!view) begin(); });
+goToAddress().then(() => { if (!view) begin(failed); });

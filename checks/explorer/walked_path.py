@@ -375,4 +375,4 @@ def _left(value: Any) -> Json:
         return "stopped"
     if value is True:
         return "armed: due at any time"
-    return f"due in {value} ticks" if value else "due"
+    return f"due in {value} tick{'s' if value > 1 else ''}" if value else "due"

@@ -273,6 +273,15 @@ def test_the_live_page_is_walked_in_a_browser(server: ExplorerServer, browser: B
     browser.click("check the whole scope")
     browser.click("go to it")
     assert browser.fragment() == "0.0.0.0"
+    # An address that leads nowhere says so, and shows the start.
+    for wrong, said in (
+        ("0.99.5", "number 2 of the path, 99: there is no such event"),
+        ("a.b", "the address ends with a.b, which is no path of numbers with points between them"),
+    ):
+        browser.open(f"{server.url}#{wrong}")
+        assert browser.fragment() == "0"
+        assert said in browser.text()
+        assert "state is OPEN, not SHUT (by=False)" in browser.text()
 
 
 @pytest.mark.nightly

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from lawful import Machine, Nat, Scope, transition
+from typing import Any, cast
+
+from lawful import Clock, Machine, Nat, Scope, Timer, transition
 from lawful.checks.explorer.walked_path import WalkedPath
 from lawful.spec.lower import lower
 from lawful.spec.resolve import resolve
@@ -38,3 +40,30 @@ def test_each_transition_is_as_likely_however_many_arguments_it_has() -> None:
     # Of the arguments, too, each is taken.
     args = {str(step.args["n"]) for step in walk.trace(path).steps if step.args}
     assert len(args) > 30
+
+
+class Kettle(Machine):
+    clock: Clock = Clock()
+    boils: Timer = Timer()
+
+    @transition()
+    def heat(self) -> None:
+        self.boils.start(2)
+
+    @transition(timer="boils")
+    def whistle(self) -> None: ...
+
+    deadlock_ok = True
+    scope = Scope(clock=range(0, 4))
+
+
+def test_a_view_says_in_how_many_ticks_a_timer_is_due() -> None:
+    resolved = resolve(Kettle)
+    walk = WalkedPath(lower(resolved.machine, resolved.scopes["scope"]), resolved.world)
+    path: tuple[int, ...] = (0,)
+    told: list[object] = []
+    for event in ("heat", "tick", "tick"):
+        rows = cast(list[dict[str, Any]], walk.view(path)["enabled"])
+        path = (*path, next(row["index"] for row in rows if row["event"] == event))
+        told.append(walk.view(path)["timers"])
+    assert told == [{"boils": "due in 2 ticks"}, {"boils": "due in 1 tick"}, {"boils": "due"}]
