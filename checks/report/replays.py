@@ -238,7 +238,8 @@ def _coverage(result: ReplayResult, machine: Mapping[str, Any]) -> str:
 
 def _latencies(latencies: Mapping[str, Any]) -> str:
     """The times before each transition as a table."""
-    rows = [["Seconds since the row before", "Times", "Median", "90 %", "99 %", "Most"]]
+    what = "Seconds since the row before, at most 5 % too high"
+    rows = [[what, "Times", "Median", "90 %", "99 %", "Most"]]
     for name, each in latencies.items():
         times = [f"{each[quantile]:g}" for quantile in QUANTILES]
         rows.append([escape(name), f"{each['count']:,}", *times])
