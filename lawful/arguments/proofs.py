@@ -121,7 +121,7 @@ def certify(commands: Subparsers) -> None:
 
 
 def diff(commands: Subparsers) -> None:
-    help = "compare two versions, and prove that the newer takes over every state of the older"
+    help = "compare two versions, and prove that the newer takes over all that the older allows"
     parser = command(commands, "diff", help)
     parser.add_argument("old", metavar="OLD", help=f"the older machine: {TARGET}")
     parser.add_argument("target", metavar="NEW", help="the newer machine")

@@ -9,6 +9,7 @@ from lawful import targets
 from lawful.checks.prove.migration import Versions, evolve
 from lawful.checks.prove.result import Obligation
 from lawful.checks.smt.solver import cache
+from lawful.checks.smt.symbolic_states import properties_of
 from lawful.checks.verdict import Verdict
 from lawful.diagrams.chart import chart
 from lawful.diagrams.chart_difference import difference
@@ -43,13 +44,19 @@ class Difference:
         """What the newer version lost, won and changed."""
         return version_changes(self.versions.old, self.versions.new)
 
+    @property
+    def assumed(self) -> list[str]:
+        """The invariants and assumptions of the older version, which a state of it is believed to
+        satisfy."""
+        return [j.name for j in properties_of(self.versions.old, "assume", "invariant")]
+
     def unapproved(self, approved: Sequence[str]) -> list[str]:
         """The names of what was lost and is not approved."""
         return [c.name for c in self.changes if c.change == "lost" and c.name not in approved]
 
 
 def diff(options: DiffOptions, output: Output) -> int:
-    """Compare two versions, and prove that the newer one takes over every state of the older."""
+    """Compare two versions, and prove that the newer one takes over all that the older allows."""
     old, new = targets.machine(options.old), targets.machine(options.target)
     with progress(new.__name__, output.quiet):
         found = between(old, new, options)
@@ -121,6 +128,9 @@ def text(found: Difference) -> str:
     lines.append(f"states of the older version taken over: {counts}")
     covers = {o.covers for o in found.obligations}
     lines += [f"  covers     {each}" for each in sorted(covers)]
+    if found.assumed:
+        what = f"the older version's invariants and assumptions ({len(found.assumed)})"
+        lines.append(f"  assumes    {what}; `lawful prove OLD` says whether it keeps them")
     for o in found.obligations:
         note = f"  {o.note}" if o.note else ""
         lines.append(f"  {o.property}: {o.verdict.value}{note}")
@@ -150,6 +160,7 @@ def to_json(found: Difference) -> dict[str, Json]:
             {"change": c.change, "kind": c.kind, "name": c.name, "detail": c.detail}
             for c in found.changes
         ],
+        "assumed": [*found.assumed],
         "obligations": [
             {
                 "property": o.property,

@@ -154,3 +154,51 @@ def test_a_version_is_no_different_from_itself(pair: tuple[str, str], tmp_path: 
         main([*words, "--format", "svg", "--out", str(tmp_path), "--quiet"])
     one, two = (tmp_path / f"Door{kind}.svg" for kind in (".diff", ""))
     assert one.read_bytes() == two.read_bytes()
+
+
+KEPT = """
+from lawful import Machine, Nat, State, invariant, require, transition
+
+class Order(Machine):
+    paid: Nat = 0
+    refunded: Nat = 0
+
+    @transition
+    def pay(self, cents: Nat) -> None:
+        self.paid += cents
+
+    @transition
+    def refund(self, cents: Nat) -> None:
+        require(self.refunded + cents <= self.paid)
+        self.refunded += cents
+
+    @invariant
+    def never_too_much(self) -> bool:
+        return self.refunded <= self.paid
+"""
+
+
+def test_what_is_assumed_of_the_older_version_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The older version breaks its invariant, so it may leave a state that restore refuses."""
+    old, new = tmp_path / "old.py", tmp_path / "new.py"
+    old.write_text(KEPT.replace("self.refunded + cents <= self.paid", "cents <= self.paid"))
+    new.write_text(KEPT)
+    assert main(["diff", f"{old}", f"{new}"]) == 0
+    assert capsys.readouterr().out.splitlines()[-5:] == [
+        "states of the older version taken over: 2 of 2 proved",
+        "  covers     all integers",
+        "  assumes    the older version's invariants and assumptions (1); `lawful prove OLD` says"
+        " whether it keeps them",
+        "  bounds: proved",
+        "  never_too_much: proved",
+    ]
+    assert main(["diff", f"{old}", f"{new}", "--json", "-"]) == 0
+    assert json.loads(capsys.readouterr().out)["machines"][0]["assumed"] == ["never_too_much"]
+    assert main(["prove", f"{old}"]) == 1
+    for path in (old, new):
+        path.write_text(path.read_text().partition("    @invariant")[0])
+    capsys.readouterr()
+    main(["diff", f"{old}", f"{new}"])
+    assert "assumes" not in capsys.readouterr().out
