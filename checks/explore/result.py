@@ -184,7 +184,8 @@ class CheckResult:
 
         scope = ", ".join(f"{key}={bound}" for key, bound in self.scope.items()) or "none needed"
         whole = "" if self.complete else "; stopped before everything was explored"
-        cuts = f", {self.cuts:,} steps cut by the scope" if self.cuts else ""
+        steps = "1 step" if self.cuts == 1 else f"{self.cuts:,} steps"
+        cuts = f", {steps} cut by the scope" if self.cuts else ""
         counts = f"{self.distinct:,} states, {self.generated:,} generated, depth {self.depth}"
         parts = [
             html_tables.paragraph(self.machine, strong=True),

@@ -34,7 +34,7 @@ def remark(used: Engine, files: Sources, asked: EngineChoice, master: str | None
     if files.some_remote or master is not None or small == (used == "local"):
         return ""
     if small:
-        return f"{much} of lines need no Spark: this process replays them before Spark has started"
+        return f"{much} of lines need no Spark: --engine local replays them sooner"
     if asked == "local":
         return f"{much} of lines are more than {_told(SMALL)}: --engine auto replays them on Spark"
     from .spark.session import why_no_spark

@@ -119,9 +119,10 @@ def _checked(found: ScopedMachine, walked: WalkedPath, seconds: float) -> Json:
 
 def _told(result: CheckResult, walked: WalkedPath) -> Json:
     whole = "every state within the scope" if result.complete else "stopped early: not every state"
+    steps = "1 step" if result.cuts == 1 else f"{result.cuts:,} steps"
     return {
         "summary": f"{whole}; {result.distinct:,} states, {result.generated:,} generated, "
-        f"depth {result.depth}, {result.cuts:,} steps cut by the scope",
+        f"depth {result.depth}, {steps} cut by the scope",
         "properties": list(_rows(result, walked)),
         "transitions": {name: dict(row) for name, row in result.transitions.items()},
     }

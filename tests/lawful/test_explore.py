@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from lawful.checks.explorer.explorer_page import page
-from lawful.checks.explorer.explorer_server import Answers, ExplorerServer
+from lawful.checks.explorer.explorer_server import Answers, ExplorerServer, Question
 from lawful.checks.explorer.walked_path import NoPath, WalkedPath
 from lawful.cli import main
 from lawful.commands.explore import answers
@@ -137,6 +137,15 @@ def test_the_check_leads_to_its_counterexample(server: ExplorerServer) -> None:
         "shut": {"enabled": 3, "new": 3},
         "open": {"enabled": 6, "new": 3},
     }
+
+
+def test_one_step_that_the_scope_cuts_is_one_step(target: str) -> None:
+    found = scoped(machine(target), ["Nat=0..2"])
+    asked = answers(found, ExploreOptions(target, ["Nat=0..2"], None, 0, 30.0)).questions
+    told: Any = asked["check"](Question(()))
+    assert told["summary"] == (
+        "every state within the scope; 5 states, 8 generated, depth 5, 1 step cut by the scope"
+    )
 
 
 def test_exports_are_of_the_path(server: ExplorerServer) -> None:

@@ -75,6 +75,17 @@ class Gate(Machine):
     scope = Scope(Nat=range(0, 4), Name=1)
 
 
+class Lamp(Machine):
+    uses: Nat = 0
+
+    @transition
+    def use(self) -> None:
+        self.uses += 1
+
+    deadlock_ok = True
+    scope = Scope(Nat=range(0, 4))
+
+
 def no_picture(_machine: object) -> str:
     return "<p>No diagram: x.</p>"
 
@@ -103,6 +114,10 @@ def test_an_instance_is_a_table_of_its_variables() -> None:
         "<tr><th>last</th><td>&#x27;&lt;img src=x onerror=alert(1)&gt;&#x27;</td></tr>"
         "<tr><th>wait</th><td>stopped</td></tr></table>"
     )
+
+
+def test_a_result_shows_how_many_steps_the_scope_cuts() -> None:
+    assert "4 states, 5 generated, depth 4, 1 step cut by the scope</div>" in html(check(Lamp))
 
 
 def test_a_result_shows_counts_verdicts_and_counterexamples() -> None:

@@ -397,7 +397,7 @@ def test_a_wrong_choice_of_the_engine_is_said(monkeypatch: pytest.MonkeyPatch) -
     kilobytes = f"{files.size / 1024:,.0f} kB of lines"
     assert engine_choice.remark("local", files, "auto", None) == ""
     assert engine_choice.remark("spark", files, "spark", None) == (
-        f"{kilobytes} need no Spark: this process replays them before Spark has started"
+        f"{kilobytes} need no Spark: --engine local replays them sooner"
     )
     assert engine_choice.remark("spark", files, "auto", "yarn") == ""
     monkeypatch.setattr(engine_choice, "SMALL", 1000)
