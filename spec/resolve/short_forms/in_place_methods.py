@@ -67,9 +67,9 @@ def in_default(b: Body, node: tree.Set | tree.Augment) -> Block | None:
     return (*before, *put[0], replace(node, target=target))
 
 
-def cut(b: Body, node: tree.Set | tree.Delete) -> tree.Statement | None:
-    """`q[:] = xs` and `del q[:n]`, which change a list where it stands: an assignment of the whole
-    list. None of other statements."""
+def cut(b: Body, node: tree.Set | tree.Delete) -> Block | None:
+    """`q[:] = xs` and `del q[:n]`, which change a list where it stands. None of other
+    statements."""
     at = node.target
     if not isinstance(at, tree.Cut) or at.backwards or not _plain(at.of):
         return None
@@ -79,11 +79,11 @@ def cut(b: Body, node: tree.Set | tree.Delete) -> tree.Statement | None:
     match node, at.low, at.high:
         case tree.Set(), None, None:
             whole = tree.Apply(node.place, tree.Name(node.place, "list"), (node.value,), ())
-            return tree.Set(node.place, at.of, whole, None)
+            return _whole(b, at.of, whole)
         case tree.Delete(), None, high if high is not None:
-            return tree.Set(node.place, at.of, replace(at, low=high, high=None), None)
+            return _whole(b, at.of, replace(at, low=high, high=None))
         case tree.Delete(), low, None if low is not None:
-            return tree.Set(node.place, at.of, replace(at, low=None, high=low), None)
+            return _whole(b, at.of, replace(at, low=None, high=low))
         case _:
             return None
 
@@ -131,17 +131,31 @@ def _longer(
             return _with_sets(b, call, of, "|", args)
         case t.Seq(mutable=True), "sort", ():
             ordered = tree.Apply(place, tree.Name(place, "sorted"), (of,), call.keywords)
-            return (tree.Set(place, of, ordered, None),)
+            return _whole(b, of, ordered)
         case t.Seq(mutable=True), "reverse", () if not call.keywords:
             backwards = tree.Apply(place, tree.Name(place, "reversed"), (of,), ())
             whole = tree.Apply(place, tree.Name(place, "list"), (backwards,), ())
-            return (tree.Set(place, of, whole, None),)
+            return _whole(b, of, whole)
         case t.Bag(), "update", (over,) if not call.keywords and _plain(of):
             return _counted(b, call, of, comprehended(b, over))
         case t.Map(mutable=True), "setdefault", (key, value) if _plain(key) and _plain(of):
             return _set_default(b, of, key, value)
         case _:
             return None
+
+
+def _whole(b: Body, of: tree.Expression, value: tree.Expression) -> Block:
+    """A list with other elements: an assignment, but where a loop may go through the list, which
+    sees the change, as changes of the list itself."""
+    place = value.place
+    if not b.loops and b.mode != "helper":
+        return (tree.Set(place, of, value, None),)
+    before: list[tree.Statement] = []
+    made = _named(b, value, before)
+    clear, extend = (tree.Attribute(place, of, name) for name in ("clear", "extend"))
+    emptied = tree.Evaluate(place, tree.Apply(place, clear, (), ()))
+    filled = tree.Evaluate(place, tree.Apply(place, extend, (made,), ()))
+    return (*before, emptied, filled)
 
 
 def _with_sets(

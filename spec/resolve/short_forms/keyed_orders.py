@@ -36,9 +36,19 @@ def has_key(node: tree.Apply, builtin: str) -> bool:
     return len(node.args) == 1 and bool(given & {"key", "reverse"}) and given <= WORDS[builtin]
 
 
+def _either_way(node: tree.Apply, words: dict[str, tree.Expression]) -> tree.Expression:
+    """`sorted(q, reverse=self.down)`: one order or the other."""
+    place, asked = node.place, words.pop("reverse")
+    ways = (words | {"reverse": tree.Literal(place, way)} for way in (True, False))
+    calls = (replace(node, keywords=tuple(way.items())) for way in ways)
+    return tree.Conditional(place, asked, *calls)
+
+
 def keyed(b: Body, node: tree.Apply, builtin: str) -> ir.Expr:
     """The call as an expression without `key=` and `reverse=`."""
     words = dict(node.keywords)
+    if "reverse" in words and not isinstance(words["reverse"], tree.Literal):
+        return expressions.expr(b, _either_way(node, words))
     reverse = getattr(words.get("reverse"), "value", False)
     if not isinstance(reverse, bool):
         return refused(b, node, "reverse=True or reverse=False")

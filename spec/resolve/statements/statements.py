@@ -65,7 +65,7 @@ def _set(b: Body, node: tree.Set) -> list[ir.Stmt]:
     if (longer := in_default(b, node)) is not None:
         return _all(b, longer)
     if (whole := cut(b, node)) is not None:
-        return _longer(b, whole)
+        return [stmt for each in whole for stmt in _longer(b, each)]
     match node.target:
         case tree.Display(kind="tuple" | "list") as target:
             from .unpacking import unpack  # Few bodies assign several targets.
@@ -80,7 +80,9 @@ def _set(b: Body, node: tree.Set) -> list[ir.Stmt]:
 
 def _delete(b: Body, node: tree.Delete) -> list[ir.Stmt]:
     whole = cut(b, node)
-    return delete(b, node) if whole is None else _longer(b, whole)
+    if whole is None:
+        return delete(b, node)
+    return [stmt for each in whole for stmt in _longer(b, each)]
 
 
 def _augment(b: Body, node: tree.Augment) -> list[ir.Stmt]:
