@@ -9,6 +9,7 @@ import ast
 import functools
 import re
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from ..errors import Place, Problems
@@ -55,7 +56,6 @@ REWRITES: dict[type[ast.AST], str] = {
     ast.YieldFrom: "return a tuple or a frozenset",
     ast.TryStar: "ask before: `require(k in self.m)` instead of catching the KeyError",
     ast.Div: "use // and %: integers are exact in every engine",
-    ast.MatchSequence: "test the length, then unpack: if len(q) > 1: first, *rest = q",
     ast.NamedExpr: "assign it in a statement of its own",
     ast.Global: "keep it in a variable of the machine",
     ast.Import: "import at the top of the module",
@@ -151,6 +151,8 @@ class Parser:
         if named is not None:
             return self.block(named)
         match node:
+            case ast.Assign() if (apart := short_forms.nested_targets(self, node)) is not None:
+                return self.block(apart)
             case ast.Assign() if targets is not None:
                 return short_forms.unpacking(self, node, targets)
             case ast.Assign(targets=[_, _, *_]):
@@ -485,6 +487,7 @@ def _conditional(p: Parser, node: ast.IfExp) -> tree.Expression:
 EXPRESSIONS: dict[type[ast.expr], Callable[[Parser, Any], tree.Expression]] = {
     ast.Constant: _constant,
     ast.Name: _name,
+    short_forms.Own: lambda p, n: tree.Name(p.place(n), n.id),
     ast.Attribute: lambda p, n: tree.Attribute(p.place(n), p.expr(n.value), n.attr),
     ast.Subscript: _subscript,
     ast.Call: _apply,
@@ -574,24 +577,24 @@ def _patterns(p: Parser, node: ast.pattern) -> tuple[tree.Pattern, ...]:
         case ast.MatchAs(pattern=None, name=name):
             return (tree.Pattern(place, None, None, (), (), name),)
         case ast.MatchAs(pattern=pattern, name=name) if pattern is not None:
-            return tuple(
-                tree.Pattern(i.place, i.value, i.cls, i.positional, i.keyword, name, i.items)
-                for i in _patterns(p, pattern)
-            )
+            return tuple(replace(each, capture=name) for each in _patterns(p, pattern))
         case ast.MatchClass(cls=cls, patterns=patterns, kwd_attrs=names, kwd_patterns=given):
             positional = tuple(_patterns(p, each) for each in patterns)
             keyword = tuple((n, _patterns(p, g)) for n, g in zip(names, given, strict=True))
             return (tree.Pattern(place, None, p.expr(cls), positional, keyword, None),)
-        case ast.MatchSequence(patterns=patterns) if not _starred(patterns):
-            items = tuple(_patterns(p, each) for each in patterns)
-            return (tree.Pattern(place, None, None, (), (), None, items),)
+        case ast.MatchSequence(patterns=patterns):
+            starred = (i for i, each in enumerate(patterns) if isinstance(each, ast.MatchStar))
+            at = next(starred, None)
+            rest = None if at is None else (at, getattr(patterns[at], "name", None))
+            items = tuple(_patterns(p, each) for i, each in enumerate(patterns) if i != at)
+            return (tree.Pattern(place, None, None, (), (), None, items, rest),)
         case _:
             p.refuse("L103", node, "a value, a record class, a tuple of patterns, a name or _")
             return (tree.Pattern(place, None, None, (), (), None),)
 
 
-def _starred(nodes: list[ast.pattern] | list[ast.expr]) -> bool:
-    return any(isinstance(each, ast.MatchStar | ast.Starred) for each in nodes)
+def _starred(nodes: list[ast.expr]) -> bool:
+    return any(isinstance(each, ast.Starred) for each in nodes)
 
 
 STATEMENTS: dict[type[ast.stmt], Callable[[Parser, Any], tree.Statement]] = {

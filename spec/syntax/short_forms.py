@@ -9,7 +9,7 @@ import functools
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
-from ..errors import Place
+from ..errors import Place, Problems
 from . import tree
 
 ENDLESS = (
@@ -25,6 +25,7 @@ class Parser(Protocol):
 
     fresh: int  # How many locals of its own it has made.
     loops: list[tree.Name | None]
+    problems: Problems
 
     def place(self, node: ast.AST) -> Place: ...
 
@@ -44,6 +45,10 @@ def fresh(p: Parser, node: ast.AST) -> tree.Name:
     return tree.Name(p.place(node), f"_{FIRST_OF_PARSER + p.fresh}")
 
 
+class Own(ast.Name):
+    """A name that `fresh` made."""
+
+
 def several_targets(p: Parser, node: ast.Assign) -> Iterator[tree.Statement]:
     """`a = b = value`: the value is evaluated once, and assigned from left to right."""
     place, value = p.place(node), p.expr(node.value)
@@ -53,6 +58,47 @@ def several_targets(p: Parser, node: ast.Assign) -> Iterator[tree.Statement]:
         value = local
     for target in node.targets:
         yield tree.Set(place, p.expr(target), value, None)
+
+
+def nested_targets(p: Parser, node: ast.Assign) -> list[ast.stmt] | None:
+    """`a, (b, c) = v` as `a, x = v` and `b, c = x`; None where no target is a tuple. A target
+    that another one might change is a problem: Python assigns from left to right."""
+    target = node.targets[0]
+    if len(node.targets) > 1 or not isinstance(target, ast.Tuple | ast.List):
+        return None
+    inner = [each for each in target.elts if isinstance(each, ast.Tuple | ast.List)]
+    leaves = [ast.unparse(each) for each in _leaves(target)]
+    if not inner:
+        return None
+    if len(set(leaves)) < len(leaves) or "" in leaves:
+        found, expected = ast.unparse(target)[:80], "different names and variables"
+        rewrite = "assign one tuple after the other: a, x = ...; b, c = x"
+        p.problems.add("L102", p.place(node), found, expected, rewrite)
+    names = {id(each): fresh(p, each).name for each in inner}
+    outer = copy.copy(target)
+    outer.elts = [
+        ast.copy_location(Own(names[id(each)], ast.Store()), each) if each in inner else each
+        for each in target.elts
+    ]
+    made: list[ast.stmt] = [ast.copy_location(ast.Assign([outer], node.value), node)]
+    for each in inner:
+        value = ast.copy_location(Own(names[id(each)], ast.Load()), each)
+        made.append(ast.copy_location(ast.Assign([each], value), node))
+    return made
+
+
+def _leaves(target: ast.expr) -> Iterator[ast.expr]:
+    """What nested targets assign; an empty name for a place that another target might change."""
+    match target:
+        case ast.Tuple(elts=elts) | ast.List(elts=elts):
+            for each in elts:
+                yield from _leaves(each)
+        case ast.Starred(value=value):
+            yield from _leaves(value)
+        case ast.Name() | ast.Attribute(value=ast.Name()):
+            yield target
+        case _:
+            yield ast.Name("", ast.Store())
 
 
 def starred(node: ast.stmt) -> ast.Tuple | ast.List | None:
@@ -72,7 +118,10 @@ def unpacking(
     """The items at the ends one by one, and a list of the others; then the assignments."""
     place, last = p.place(node), len(target.elts) - 1
     star = next(i for i, each in enumerate(target.elts) if isinstance(each, ast.Starred))
-    whole = p.expr(node.value)
+    value = node.value
+    if isinstance(value, ast.GeneratorExp):  # All of it is taken, as of a list.
+        value = ast.copy_location(ast.ListComp(value.elt, value.generators), value)
+    whole = p.expr(value)
     if not isinstance(whole, tree.Name):
         local = fresh(p, node)
         yield tree.Set(place, local, whole, None)

@@ -223,7 +223,8 @@ class Choose(Tree):
 class Pattern(Tree):
     """One alternative of a case: a value, a class with field patterns, a capture, or anything.
 
-    `items` are the patterns of the items of a tuple.
+    `items` are the patterns of the items of a tuple or list. `rest` is where a star stands among
+    them, `[first, *others]`, and the name that it binds, if any.
     """
 
     value: Expression | None
@@ -232,6 +233,7 @@ class Pattern(Tree):
     keyword: tuple[tuple[str, tuple[Pattern, ...]], ...]
     capture: str | None
     items: tuple[tuple[Pattern, ...], ...] | None = None
+    rest: tuple[int, str | None] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -396,6 +398,8 @@ def captured(pattern: Pattern) -> Iterator[str]:
     """The names that a pattern binds."""
     if pattern.capture is not None:
         yield pattern.capture
+    if pattern.rest is not None and pattern.rest[1] is not None:
+        yield pattern.rest[1]
     keyword = (given for _, given in pattern.keyword)
     for each in (*pattern.positional, *keyword, *(pattern.items or ())):
         for alternative in each:

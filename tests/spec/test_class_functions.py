@@ -177,8 +177,6 @@ INSTEAD = {
     "self.n **= self.n": "make a table of the module, POWERS = (1, 2, 4, 8)",
     "self.n @= 2": "write it out: x = x @ y",
     "return pow(self.n, 2)": "write a ** 2",
-    "match [self.n]:\n            case [x]: return x": "test the length, then unpack",
-    "match [self.n]:\n            case [x, *y]: return x": "test the length, then unpack",
     "return self.who.startswith('a')": "its content is not known: give the event what you ask",
 }
 

@@ -76,11 +76,6 @@ TOLD = [
     ("str", "return f'{self.n}' or 'none'", [("L203", "nothing depends on a text")]),
     (
         "Nat",
-        "match self.q:\n            case [a, b]: return a + b\n        return 0",
-        [("L203", "test the length, then unpack")],
-    ),
-    (
-        "Nat",
         "found = {w.value: 0 for w in Way}\n        found[way.value] += 1\n"
         "        found[way.name] = 1\n        return len(found)",
         [("L203", "text is opaque")],

@@ -68,24 +68,40 @@ def in_default(b: Body, node: tree.Set | tree.Augment) -> Block | None:
 
 
 def cut(b: Body, node: tree.Set | tree.Delete) -> Block | None:
-    """`q[:] = xs` and `del q[:n]`, which change a list where it stands. None of other
-    statements."""
+    """`q[n:] = xs` and `del q[:n]`, which change a list where it stands. None of other
+    statements, and where `n` may be behind the other bound."""
     at = node.target
     if not isinstance(at, tree.Cut) or at.backwards or not _plain(at.of):
         return None
     kind = _type_of(b, at.of)
     if not isinstance(kind, t.Seq) or not kind.mutable:
         return None
-    match node, at.low, at.high:
-        case tree.Set(), None, None:
-            whole = tree.Apply(node.place, tree.Name(node.place, "list"), (node.value,), ())
-            return _whole(b, at.of, whole)
-        case tree.Delete(), None, high if high is not None:
-            return _whole(b, at.of, replace(at, low=high, high=None))
-        case tree.Delete(), low, None if low is not None:
-            return _whole(b, at.of, replace(at, low=None, high=low))
+    if not _in_order(at.low, at.high) or (isinstance(node, tree.Delete) and _all_of(at)):
+        return None
+    kept: list[tree.Expression] = []
+    if at.low is not None:
+        kept.append(replace(at, low=None, high=at.low))
+    if isinstance(node, tree.Set):
+        given = comprehended(b, node.value)
+        kept.append(tree.Apply(node.place, tree.Name(node.place, "list"), (given,), ()))
+    if at.high is not None:
+        kept.append(replace(at, low=at.high, high=None))
+    return _whole(b, at.of, functools.reduce(lambda x, y: tree.Binary(at.place, "+", x, y), kept))
+
+
+def _all_of(at: tree.Cut) -> bool:
+    return at.low is None and at.high is None
+
+
+def _in_order(low: tree.Expression | None, high: tree.Expression | None) -> bool:
+    """Whether the first bound is before the second, of a list of any length."""
+    match low, high:
+        case (None, _) | (_, None):
+            return True
+        case tree.Literal(value=int() as first), tree.Literal(value=int() as last):
+            return first <= last and (first < 0) == (last < 0)
         case _:
-            return None
+            return False
 
 
 def _put_there(b: Body, node: tree.Expression) -> Put | None:

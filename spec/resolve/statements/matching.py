@@ -12,6 +12,7 @@ from ...syntax import tree
 from .. import conditions, expressions
 from ..context import MISSING, Block, Body, Named, facts_if
 from ..declared.serials import declared
+from .list_patterns import Lengths, is_certain, list_test, of_list
 
 
 def match_statement(b: Body, node: tree.Match, block: Block) -> list[ir.Stmt]:
@@ -71,7 +72,8 @@ class _Left:
     """The values of the subject that no case has matched yet: enum members, records, None."""
 
     def __init__(self, type: t.Type) -> None:
-        self.open = False
+        self.open = self.lists = False
+        self.lengths = Lengths()
         self.values: set[tuple[t.Type, str]] = set()
         for option in t.options(type):
             match option:
@@ -81,25 +83,31 @@ class _Left:
                     self.values |= {(option, "True"), (option, "False")}
                 case t.Record() | t.Nothing():
                     self.values.add((option, ""))
+                case t.Seq():
+                    self.lists = True
                 case _:
                     self.open = True
 
     @property
     def nothing(self) -> bool:
         """Whether every value has its case."""
-        return not self.open and not self.values
+        return not self.open and not self.values and (not self.lists or self.lengths.nothing)
 
     def take(self, test: ir.Expr, subject: ir.Expr) -> None:
         """A case without a guard takes what makes its test true for certain."""
         match test:
             case ir.Const(value=True):
-                self.open = False
+                self.open = self.lists = False
                 self.values.clear()
             case ir.Or(args=args):
                 for arg in args:
                     self.take(arg, subject)
             case ir.IsA(of=of, options=options) if _is(of, subject):
                 self.values = {v for v in self.values if v[0] not in options}
+            case ir.Op(
+                op=op, args=(ir.Op(op="len", args=(of,)), ir.Const(value=int() as count))
+            ) if _is(of, subject):
+                self.lengths.take(op, count)
             case ir.Op(op="eq", args=(of, ir.Const(value=value))) if _is(of, subject):
                 self.values = {v for v in self.values if v[1] != str(value)}
             case _:
@@ -130,13 +138,15 @@ def _taken(b: Body, case: tree.Case) -> tuple[ir.Stmt, ...]:
     again = tree.assigned_names(case.body)
     for name in dict.fromkeys(n for p in case.patterns for n in tree.captured(p)):
         path = b.aliases.get(name)
-        if path is None or not (name in b.locals or name in again):
+        if path is None or not (name in b.locals or name in again or of_list(path)):
             continue
         value = expressions.narrowed(b, path)
         kind = b.locals.get(name)
         if kind is not None and not t.fits(value.type, kind):
             expressions.misfit(b, case.place, value.type, kind)
         b.bind({name: kind or t.widened(value.type)})
+        if not t.immutable(b.locals[name]):
+            b.own(name)
         out.append(ir.Assign(case.place, ir.Local(case.place, b.locals[name], name), value))
     return tuple(out)
 
@@ -163,6 +173,8 @@ def _alternatives(
 def _pattern(b: Body, pattern: tree.Pattern, subject: ir.Expr) -> ir.Expr:
     """The test of a pattern; a captured name becomes another name of that value."""
     if pattern.capture is not None:
+        if not t.immutable(subject.type):
+            _second_name(b, pattern, pattern.capture, subject.type)
         b.aliases[pattern.capture] = subject
     if pattern.cls is not None:
         return _class(b, pattern, subject)
@@ -178,6 +190,17 @@ def _pattern(b: Body, pattern: tree.Pattern, subject: ir.Expr) -> ir.Expr:
     elif not t.alike(value.type, subject.type):
         _never(b, pattern, value.type, subject.type)
     return ir.Op(pattern.place, t.BOOL, "eq", (subject, value))
+
+
+def _second_name(b: Body, pattern: tree.Pattern, name: str, kind: t.Type) -> None:
+    """Note a pattern that gives a container of the state a second name."""
+    b.problem(
+        "L211",
+        pattern.place,
+        f"{name}, a second name of {a(kind)}",
+        "a name of a value that never changes",
+        "read the container where it is kept, or copy it before the match: xs = list(self.xs)",
+    )
 
 
 def _never(b: Body, pattern: tree.Pattern, found: t.Type, stands: t.Type) -> None:
@@ -213,7 +236,7 @@ def _class(b: Body, pattern: tree.Pattern, subject: ir.Expr) -> ir.Expr:
             continue
         field = expressions.field(b, pattern.place, narrow, name)
         tests.append(_alternatives(b, pattern.place, patterns, field))
-    wanted = [test for test in tests if not _always(test)]
+    wanted = [test for test in tests if not is_certain(test)]
     return tests[0] if len(wanted) <= 1 else ir.And(pattern.place, t.BOOL, tuple(wanted))
 
 
@@ -222,26 +245,27 @@ def _items(
 ) -> ir.Expr:
     """The test of a tuple item by item."""
     place = pattern.place
+    if isinstance(subject.type, t.Seq) and t.immutable(subject.type.item):
+        return list_test(b, pattern, subject, _alternatives)
     kinds = subject.type.items if isinstance(subject.type, t.Tuple) else ()
-    if len(kinds) != len(given):
+    if pattern.rest is not None and pattern.rest[1] is None and len(kinds) >= len(given):
+        at, left = pattern.rest[0], len(kinds) - len(given)
+        anything = (tree.Pattern(place, None, None, (), (), None),)
+        given = (*given[:at], *[anything] * left, *given[at:])
+    elif pattern.rest is not None or len(kinds) != len(given) or not kinds:
         if not isinstance(subject.type, t.Unknown):
             found, expected = f"a pattern of {len(given)} items", f"{a(subject.type)}"
             rewrite = "match a tuple by a pattern as long as it is"
             if isinstance(subject.type, t.Seq):
-                rewrite = f"test the length, then unpack: if len(q) == {len(given)}: a, b = q"
+                rewrite = f"test the length, then read each: if len(q) == {len(given)}: ... q[0]"
             b.problem("L203", place, found, expected, rewrite)
-        every = (name for each in given for one in each for name in tree.captured(one))
-        b.bind(dict.fromkeys(every, t.Unknown()))
+        b.bind(dict.fromkeys(tree.captured(pattern), t.Unknown()))
         return b.wrong(place)
     tests: list[ir.Expr] = []
     for i, (kind, patterns) in enumerate(zip(kinds, given, strict=True)):
         item = ir.Item(place, kind, subject, ir.Const(place, t.INT, i))
         tests.append(_alternatives(b, place, patterns, expressions.narrowed(b, item)))
-    wanted = [test for test in tests if not _always(test)]
+    wanted = [test for test in tests if not is_certain(test)]
     if len(wanted) <= 1:
         return wanted[0] if wanted else ir.Const(place, t.BOOL, True)
     return ir.And(place, t.BOOL, tuple(wanted))
-
-
-def _always(test: ir.Expr) -> bool:
-    return isinstance(test, ir.Const) and test.value is True

@@ -169,6 +169,33 @@ def match_opt(b: Method) -> Lines:
     return lines
 
 
+def match_list(b: Method) -> Lines:
+    x, y, rest = b.name(), b.name(), b.name()
+    cases: list[tuple[str, tuple[str, ...]]] = [
+        ("[]", ()),
+        (f"[{x}]", (x,)),
+        (f"[{x}, {y}]", (x, y)),
+        (f"[{x}, *_]", (x,)),
+        (f"[*_, {x}]", (x,)),
+        (f"[_, *{rest}]", ()),
+        (f"[0 | 1, *{rest}, {y}]", (y,)),
+        (f"[_, {x}, *_] if {b.truth(1)}", (x,)),
+        (f"[{x}] | [_, {x}, *_]", (x,)),
+    ]
+    over = b.rng.choice(["self.q", "self.r", "sorted(self.s)", f"self.rows.get({b.number(0)}, [])"])
+    lines, kept = [f"match {over}:"], b.kept()
+    for pattern, known in b.rng.sample(cases, b.rng.randint(1, 4)):
+        for each in known:
+            b.known("int", each)
+        read = [f"        self.n = len({rest}) - sum({rest})"] if f"*{rest}" in pattern else []
+        lines += [f"    case {pattern}:", *read, *_deeper(b.inner())]
+        b.names = {kind: list(names) for kind, names in kept.items()}
+    if b.rng.random() < 0.5:
+        lines += ["    case _:", *_deeper(b.inner())]
+        b.names = kept
+    return lines
+
+
 def _match_color(b: Method) -> Lines:
     lines = [f"match {b.some('color')}:", "    case Color.RED:", *_deeper(b.inner())]
     if b.rng.random() < 0.5:
@@ -412,6 +439,8 @@ STATEMENTS = (
     emptying,
     _counting,
     match_opt,
+    match_list,
+    match_list,
     _match_color,
     _looks_up_row,
     _looks_up_row,

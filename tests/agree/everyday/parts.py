@@ -240,6 +240,7 @@ NESTED: tuple[Callable[[Any], Lines], ...] = (
     methods.over_numbers,
     methods.emptying,
     methods.match_opt,
+    methods.match_list,
 )
 
 

@@ -300,6 +300,7 @@ NESTED: tuple[Callable[[Any], Lines], ...] = (
     methods.branch,
     methods.over_numbers,
     methods.match_opt,
+    methods.match_list,
 )
 
 
