@@ -33,7 +33,7 @@ def uncalled(cls: type[Machine]) -> Iterator[str]:
         if about and not method.decorators and method.name not in used:
             yield (
                 f"{method.place}: no step of {cls.__name__} calls {method.name}, which is named "
-                f"like a callback of the {about}; a transition may call it"
+                f"like a callback of {about}"
             )
 
 
@@ -52,10 +52,16 @@ def _called(machine: ir.Machine) -> set[str]:
 
 
 def _callback_of(name: str, states: set[str], events: set[str]) -> str:
-    """The state or event to which a callback of this name would belong; empty for none."""
+    """The state or event to which a callback of this name would belong, and what to do; empty for
+    a name that is like none."""
     for kind, prefixes, known in (("state", OF_STATES, states), ("event", OF_EVENTS, events)):
         rests = [name.removeprefix(prefix) for prefix in prefixes if name.startswith(prefix)]
         for each in sorted(known):
             if each.lower() in (rest.lower() for rest in rests):
-                return f"{kind} {each}"
+                return f"the {kind} {each}; a transition may call it"
+    for prefix in OF_STATES:
+        state = name.removeprefix(prefix)
+        if name.startswith(prefix) and state:
+            known = f"its states are {', '.join(sorted(states))}" if states else "it has no states"
+            return f"a state {state}, which the machine does not have: {known}"
     return ""

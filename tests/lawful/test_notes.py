@@ -47,6 +47,9 @@ class Door(Machine):
 
     def on_enter_nothing(self) -> None:
         print("no state has this name")
+
+    def on_enter_(self) -> None:
+        print("like none")
 """
 WIDE = """from lawful import *
 
@@ -96,6 +99,8 @@ def test_a_callback_that_no_step_calls_is_named(
         f"{target}:21: no step of Door calls before_lift, {like} event lift{more}",
         f"{target}:27: no step of Door calls on_exit_SHUT, {like} state SHUT{more}",
         f"{target}:33: no step of Door calls on_enter_OPEN, {like} state OPEN{more}",
+        f"{target}:37: no step of Door calls on_enter_nothing, which is named like a callback of a"
+        " state nothing, which the machine does not have: its states are OPEN, SHUT",
     ]
     code, out, err = run(command, target, "--json", "-", capsys=capsys)
     assert (code, err.splitlines(), json.loads(out)["notes"]) == (ends, notes, notes)
