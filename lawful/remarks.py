@@ -62,6 +62,6 @@ def _callback_of(name: str, states: set[str], events: set[str]) -> str:
     for prefix in OF_STATES:
         state = name.removeprefix(prefix)
         if name.startswith(prefix) and state:
-            known = f"its states are {', '.join(sorted(states))}" if states else "it has no states"
-            return f"a state {state}, which the machine does not have: {known}"
+            said = f"its states are {', '.join(sorted(states))}" if states else "it has no states"
+            return f"a state {state}, which the machine does not have: {said}"
     return ""

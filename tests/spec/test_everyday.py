@@ -34,6 +34,12 @@ REWRITTEN: dict[str, list[int]] = {
     "leader_election": [77],
     "paper_review": [69, 119],
     "vending_machine": [99],
+    "account_holds": [50, 63],
+    "ci_stages": [41],
+    "lobby_scores": [37, 83, 87],
+    "oauth_session": [47],
+    "rate_limiter": [52],
+    "two_phase_participant": [71],
 }
 
 
