@@ -29,10 +29,10 @@ from .changing_calls import effect, is_super
 from .constants import CONSTANTS, constant, values_by_texts
 from .context import MISSING, Body, read_of
 from .methods import METHODS, arguments, call_of, refused, replaced
+from .of_values.definitions import of_class
 from .refinements import is_view, view
 from .short_forms.spans import number_of_span, spans_of
 from .short_forms.text_methods import text_method
-from .value_methods import defined, of_class
 
 
 def call(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
@@ -326,20 +326,6 @@ def _module_function(
     return ir.Call(node.place, body.output, name, None, args)
 
 
-def _value_method(b: Body, node: tree.Apply, of: ir.Expr, name: str) -> ir.Expr | None:
-    """A method that the class of a record or an enum defines; None where it has none."""
-    function = defined(b, of.type, name)
-    if not isinstance(function, python_types.FunctionType):
-        return None
-    found = b.scene.module_function(function, node.place, of.type)
-    if found is None:
-        return b.wrong(node.place)
-    key, body = found
-    defaults, by_name = defaults_of(function), keyword_only(function)
-    args = arguments(b, node, body.params[1:], defaults, by_name)
-    return ir.Call(node.place, body.output, key, None, (of, *args))
-
-
 def _method(
     b: Body, node: tree.Apply, function: tree.Attribute, expected: t.Type | None
 ) -> ir.Expr:
@@ -359,7 +345,9 @@ def _method(
     if isinstance(of.type, t.Text):
         made = text_method(b, node, of, name)
     else:
-        made = _value_method(b, node, of, name)
+        from .of_values.several_classes import method_of  # Few machines have such methods.
+
+        made = method_of(b, node, of, name)
     if made is not None:
         return made
     if isinstance(of.type, t.Union) and t.NOTHING in of.type.options:
@@ -368,6 +356,8 @@ def _method(
         kind = type(of.type).__name__
         known = sorted({*(m for k, m in METHODS if k == kind), *UPDATES.get(kind, ())} - {"delete"})
         instead = f"write a function of the module: {name}(...)" if kind == "Record" else ""
+        if kind == "Union":
+            instead = "give each class the method, or narrow it first: if isinstance(x, Ack): ..."
         if kind == "Opaque":
             instead = "its content is not known: give the event what you ask, such as admin: bool"
         if kind == "Opaque" and name == "total_seconds":

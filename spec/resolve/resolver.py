@@ -30,12 +30,12 @@ from .annotations import TypeReader
 from .context import MISSING, Body, Interface, Mode, Scene, Signature
 from .fields import RESOLVING, Fields, example, inside_class
 from .headers import Headers
+from .of_values.definitions import as_function, without_class
 from .refinements import judge_abstract
 from .short_forms import f_strings, later_types
 from .short_forms.inferred_targets import with_targets
 from .signatures import Signatures, interface_of, judge_defaults
 from .statements.statements import block
-from .value_methods import as_function, without_class
 
 EXPRESSIONS = {
     **expressions.ROWS,

@@ -53,17 +53,34 @@ class Money:
 
 
 class Idle(Record):
-    pass
+    busy: bool = False
+
+    def rank(self, n: int = 2) -> int:
+        return n
 
 
 class Running(Record):
     since: int
     by: int | None = None
 
+    def rank(self, n: int = 1) -> int:
+        return self.since + n if self.by is None else n
+
+    @property
+    def busy(self) -> bool:
+        return self.since > 0
+
 
 class Failed(NamedTuple):
     why: Way
     tries: int = 0
+
+    @property
+    def busy(self) -> bool:
+        return self.tries > 1
+
+    def rank(self, n: int = 0) -> int:
+        return self.tries if self.why is Way.CARD else n
 
 
 class M(Machine):
@@ -104,8 +121,13 @@ class M(Machine):
 
 """
 READ: dict[Kind, list[str]] = {
-    "int": ["self.tries", "self.level.value"],
-    "bool": ["self.level.steep", "(self.level > Level.LOW)", "(self.way is Way.CARD)"],
+    "int": ["self.tries", "self.level.value", "self.phase.rank()", "self.phase.rank(n=self.n)"],
+    "bool": [
+        "self.level.steep",
+        "self.phase.busy",
+        "(self.level > Level.LOW)",
+        "(self.way is Way.CARD)",
+    ],
 }
 MONEY = ("Money()", "Money({0})", "Money({0}, self.way)", "Money(amount={0}, way=self.way.other())")
 

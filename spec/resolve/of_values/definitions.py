@@ -10,11 +10,11 @@ from keyword import iskeyword
 from types import FunctionType, MethodType
 from typing import Any
 
-from .. import ir
-from .. import types as t
-from ..errors import Place
-from ..records import is_record
-from .context import Body
+from ... import ir
+from ... import types as t
+from ...errors import Place
+from ...records import is_record
+from ..context import Body
 
 
 def defined(b: Body, of: t.Type, name: str) -> FunctionType | property | None:

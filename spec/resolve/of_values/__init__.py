@@ -1,0 +1,1 @@
+"""Methods and properties that the classes of records and enums define."""
