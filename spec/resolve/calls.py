@@ -345,7 +345,7 @@ def _method(
     if isinstance(of.type, t.Text):
         made = text_method(b, node, of, name)
     else:
-        from .of_values.several_classes import method_of  # Few machines have such methods.
+        from .of_values.method_calls import method_of  # Few machines have such methods.
 
         made = method_of(b, node, of, name)
     if made is not None:

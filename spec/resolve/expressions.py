@@ -15,7 +15,7 @@ from .context import MISSING, Body, Resolver
 from .declared.literals import as_text, table
 from .declared.serials import INTEGER, SERIAL, declared
 from .families import gathered
-from .of_values.definitions import property_of
+from .of_values.definitions import property_of, property_of_each
 
 DISPLAYS = (tree.Display, tree.Pairs, tree.Comprehension)
 OF_LITERALS = {bool: t.BOOL, int: t.INT, float: t.FLOAT, str: t.TEXT, type(None): t.NOTHING}
@@ -262,9 +262,8 @@ def _of_union(b: Body, node: tree.Attribute, of: ir.Expr) -> ir.Expr:
     """A field that every record of a union has with one type; None among them is a problem."""
     if t.NOTHING in t.options(of.type):
         return may_be_none(b, node.of.place, of.type, "a record")
-    from .of_values.several_classes import property_of_each  # Few machines have such properties.
-
-    return property_of_each(b, node.place, of, node.name) or field(b, node.place, of, node.name)
+    made = property_of_each(b, node.place, of, node.name, join)
+    return made or field(b, node.place, of, node.name)
 
 
 def may_be_none(b: Body, place: Place, kind: t.Type, expected: str) -> ir.Expr:

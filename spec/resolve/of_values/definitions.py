@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 import inspect
+from collections.abc import Callable
 from enum import Enum
 from keyword import iskeyword
 from types import FunctionType, MethodType
@@ -15,6 +16,8 @@ from ... import types as t
 from ...errors import Place
 from ...records import is_record
 from ..context import Body
+
+Join = Callable[[Body, Place, tuple[t.Type, ...]], t.Type]
 
 
 def defined(b: Body, of: t.Type, name: str) -> FunctionType | property | None:
@@ -79,3 +82,43 @@ def as_function(node: ast.FunctionDef, of: t.Type) -> ast.FunctionDef:
     for arg in args:
         arg.arg = new if arg.arg == old else arg.arg
     return made
+
+
+def property_of_each(b: Body, place: Place, of: ir.Expr, name: str, join: Join) -> ir.Expr | None:
+    """A field or property that the class of each alternative has; None where one has none, and
+    where all have a field."""
+    if all(isinstance(o, t.Record) and name in dict(o.fields) for o in t.options(of.type)):
+        return None
+    return of_each(b, of, name, lambda value: _read(b, place, value, name), join)
+
+
+def _read(b: Body, place: Place, of: ir.Expr, name: str) -> ir.Expr | None:
+    fields = dict(of.type.fields) if isinstance(of.type, t.Record) else {}
+    if name in fields:
+        return ir.Field(place, fields[name], of, name)
+    return property_of(b, place, of, name)
+
+
+def of_each(
+    b: Body, of: ir.Expr, name: str, one: Callable[[ir.Expr], ir.Expr | None], join: Join
+) -> ir.Expr | None:
+    """What `one` gives for the class that the value is of; None where an alternative does not have
+    that name."""
+    place, options = of.place, t.options(of.type)
+    if not all(_has(b, option, name) for option in options):
+        return None
+    whole = of.of if isinstance(of, ir.Narrow) else of
+    made = [one(ir.Narrow(place, option, whole)) for option in options]
+    values = [value for value in made if value is not None]
+    if len(values) < len(made):
+        return None
+    kind = join(b, place, tuple(value.type for value in values))
+    found = values[-1]
+    for option, value in [*zip(options, values, strict=True)][-2::-1]:
+        found = ir.If(place, kind, ir.IsA(place, t.BOOL, whole, (option,)), value, found)
+    return found
+
+
+def _has(b: Body, option: t.Type, name: str) -> bool:
+    field = isinstance(option, t.Record) and name in dict(option.fields)
+    return field or (isinstance(option, t.Record) and defined(b, option, name) is not None)

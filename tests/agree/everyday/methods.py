@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any
 
+from tests.agree.everyday import matches
 from tests.agree.everyday.frames import METHOD, PLAIN, PROPERTY
 from tests.agree.everyday.values import Kind, Values
 
@@ -156,55 +157,6 @@ def _local_function(b: Method) -> Lines:
     b.known("int", one)
     b.known("int", other)
     return lines
-
-
-def match_opt(b: Method) -> Lines:
-    name = b.name()
-    lines = [f"match {b.option(1)}:", "    case None:", *_deeper(b.inner())]
-    if b.rng.random() < 0.5:
-        lines += [f"    case {b.rng.choice(['0', '1', '0 | 2'])}:", *_deeper(b.inner())]
-    b.known("int", name)
-    lines += [f"    case {name}:", *_deeper(b.inner())]
-    b.names["int"].remove(name)
-    return lines
-
-
-def match_list(b: Method) -> Lines:
-    x, y, rest = b.name(), b.name(), b.name()
-    cases: list[tuple[str, tuple[str, ...]]] = [
-        ("[]", ()),
-        (f"[{x}]", (x,)),
-        (f"[{x}, {y}]", (x, y)),
-        (f"[{x}, *_]", (x,)),
-        (f"[*_, {x}]", (x,)),
-        (f"[_, *{rest}]", ()),
-        (f"[0 | 1, *{rest}, {y}]", (y,)),
-        (f"[_, {x}, *_] if {b.truth(1)}", (x,)),
-        (f"[{x}] | [_, {x}, *_]", (x,)),
-    ]
-    over = b.rng.choice(["self.q", "self.r", "sorted(self.s)", f"self.rows.get({b.number(0)}, [])"])
-    lines, kept = [f"match {over}:"], b.kept()
-    for pattern, known in b.rng.sample(cases, b.rng.randint(1, 4)):
-        for each in known:
-            b.known("int", each)
-        read = [f"        self.n = len({rest}) - sum({rest})"] if f"*{rest}" in pattern else []
-        lines += [f"    case {pattern}:", *read, *_deeper(b.inner())]
-        b.names = {kind: list(names) for kind, names in kept.items()}
-    if b.rng.random() < 0.5:
-        lines += ["    case _:", *_deeper(b.inner())]
-        b.names = kept
-    return lines
-
-
-def _match_color(b: Method) -> Lines:
-    lines = [f"match {b.some('color')}:", "    case Color.RED:", *_deeper(b.inner())]
-    if b.rng.random() < 0.5:
-        return [*lines, "    case Color.BLUE | Color.GREEN:", *_deeper(b.inner())]
-    return [*lines, "    case _:", *_deeper(b.inner())]
-
-
-def _deeper(lines: Lines) -> Lines:
-    return [f"    {line}" for line in lines]
 
 
 def _place(b: Method) -> str:
@@ -438,10 +390,10 @@ STATEMENTS = (
     _over_items,
     emptying,
     _counting,
-    match_opt,
-    match_list,
-    match_list,
-    _match_color,
+    matches.match_opt,
+    matches.match_list,
+    matches.match_list,
+    matches.match_color,
     _looks_up_row,
     _looks_up_row,
     _require,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any
 
-from tests.agree.everyday import frames, methods
+from tests.agree.everyday import frames, matches, methods
 from tests.agree.everyday.methods import Lines, Method
 from tests.agree.everyday.values import Kind
 
@@ -321,8 +321,8 @@ NESTED: tuple[Callable[[Any], Lines], ...] = (
     _over,
     methods.branch,
     methods.over_numbers,
-    methods.match_opt,
-    methods.match_list,
+    matches.match_opt,
+    matches.match_list,
 )
 
 
