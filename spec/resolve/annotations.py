@@ -196,6 +196,8 @@ class TypeReader:
             found = instead_of(annotation)
         if found is None and typing.get_origin(annotation) is collections.defaultdict:
             found = _with_every_key(*typing.get_args(annotation))
+        if found is None and dataclasses.is_dataclass(typing.get_origin(annotation)):
+            found = "write a class without type parameters for each type: class IntBox"
         if found is None and typing.get_origin(annotation) is not None:
             found = INSTEAD.get(typing.get_origin(annotation))
         return found or "use one of the types in the table of the language page"

@@ -10,6 +10,7 @@ from typing import TypeGuard
 from ... import ir
 from ... import types as t
 from ...errors import a
+from ...records import fields_of
 from ...syntax import tree
 from ..context import Body, Resolver
 from ..expressions import expr
@@ -70,9 +71,11 @@ def _as_text(b: Body, of: ir.Expr) -> ir.Expr:
 
 
 def _speaks(cls: type) -> bool:
-    """Whether a record has a method of its own that makes its text."""
+    """Whether a record has a method of its own that makes its text, or leaves fields out of it."""
     own = any(name in vars(each) for each in cls.__mro__[:-1] for name in ("__str__", "__format__"))
-    return own or not hasattr(cls.__repr__, "__wrapped__")  # A dataclass wraps the one it makes.
+    if own or not hasattr(cls.__repr__, "__wrapped__"):  # A dataclass wraps the one it makes.
+        return True
+    return not all(field.repr for field in fields_of(cls))
 
 
 def _spoken(node: tree.Expression) -> tree.Expression:
