@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -114,8 +115,14 @@ def write(instances: int, events: int, folder: Path) -> None:
             row = np.arange(start, min(start + BATCH, instances * events))
             batch = _batch(row % instances, row // instances, events)
             writer.write_table(batch)
-            columns = (column.to_pylist() for column in batch.columns)
-            file.writelines(_line(*each) for each in zip(*columns, strict=True))
+            file.writelines(_lines(batch))
+
+
+def lines_of(instances: int, at: int, events: int) -> Iterator[str]:
+    """Event number `at` of each of so many instances, of which each has so many events."""
+    import numpy as np
+
+    return _lines(_batch(np.arange(instances), np.full(instances, at), events))
 
 
 def write_skewed(many: int, instances: int, events: int, folder: Path) -> None:
@@ -157,6 +164,11 @@ def _batch(which: Any, at: Any, events: int) -> Any:
         pa.array(number, mask=kind != 2),
     ]
     return pa.Table.from_arrays(columns, schema=_schema())
+
+
+def _lines(batch: Any) -> Iterator[str]:
+    columns = (column.to_pylist() for column in batch.columns)
+    return (_line(*each) for each in zip(*columns, strict=True))
 
 
 def _line(name: str, at: int, what: str, price: int | None, amount: int | None) -> str:

@@ -33,6 +33,7 @@ HOMES = {
             "checks/explore/spark",
             "checks/explore/spill",
             "checks/replay/columnar",
+            "checks/replay/packed",
         }
     ),
     "pyarrow": frozenset({"checks/explore/spark", "checks/replay"}),

@@ -90,12 +90,13 @@ class Steps:
             return None
         try:
             given = {n: decode(v, known[n], self.stepper.world) for n, v in mapped.items()}
-            begin(self._bare(), given)
+            begin(self.bare(), given)
         except Exception:
             return None  # The row fold says why.
         return given
 
-    def _bare(self) -> Any:
+    def bare(self) -> Any:
+        """A new instance without values."""
         made: Any = self.cls.__new__(self.cls)
         made.__environment__ = self.environment
         made.__watch__ = None
@@ -103,7 +104,7 @@ class Steps:
 
     def opened(self, instance: str, first: int) -> Opened:
         """A new instance whose first row has this number."""
-        state = self._bare()
+        state = self.bare()
         begin(state, self.parameters or {})
         made = Opened(instance, state, first, first)
         made.states[self.control(state).name if self.control else ""] += 1

@@ -129,13 +129,13 @@ def _check(program: ReplayProgram, instance: str, data: Mapping[str, Any]) -> No
     if data.get("instance") != instance:
         raise StateError(instance, f"the state of another instance, {data.get('instance')}")
     if data.get("fingerprint") is not None:
-        _known_version(program, instance, data)
+        known_version(program, instance, data)
     if "mapping" in data and data["mapping"] != print_of(program):
         what = "a state of rows that another mapping read"
         raise StateError(instance, what, "give that mapping, or replay the whole log")
 
 
-def _known_version(program: ReplayProgram, instance: str, data: Mapping[str, Any]) -> None:
+def known_version(program: ReplayProgram, instance: str, data: Mapping[str, Any]) -> None:
     """StateError where the state is of a version of a machine that the program does not have."""
     if data["fingerprint"] in program.versions.get(data["machine"], {}):
         return

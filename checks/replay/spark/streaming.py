@@ -2,10 +2,11 @@
 
     keyed lines -> bucket -> transformWithStateInPandas: the records of `partitions`
 
-Spark keeps the states of the instances of a bucket, and writes them into its checkpoint. In each
-micro-batch an instance with new rows goes on from its state (`increments.continuation`), and its
-records are given again as they are then. With a watermark a timer of Spark goes on with an instance
-whose deadline has passed without a row.
+Where instances can be packed, `packed_streams` replays them. Of all others Spark keeps the states
+of the instances of a bucket as texts, and writes them into its checkpoint. In each micro-batch an
+instance with new rows goes on from its state (`increments.continuation`), and its records are given
+again as they are then. With a watermark a timer of Spark goes on with an instance whose deadline
+has passed without a row.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from lawful.runtime.instance import Machine
 
+from ..columnar.blocks import MOST_BUCKETS
 from ..flaws.absent_values import Told
 from ..increments.continuation import Continuation
 from ..mapping import TraceMapping
@@ -28,13 +30,14 @@ from ..rows import Rejected, Row, Seconds
 from ..sources import ReplayError
 from .frames import program_of_frame
 from .inputs import of_frame
-from .partitions import COUNT, KEYED, NAMES, PICKLED, RECORD, record_types, records_of, row_in
+from .packed_streams import is_packed, packed_stream
+from .partitions import COUNT, KEYED, NAMES, PICKLED, RECORD, row_in
+from .record_frames import frames_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 BUCKETS = 64
-TOLD = "told"  # The record of how many rows of a micro-batch tell an output or a variable.
 BUCKET = "bucket"
 STATES, DUE = "states", "due"
 AT = "at"  # The time of a row, in microseconds since 1970; 0 where it has none.
@@ -67,7 +70,10 @@ def replay_stream(
 
     if rows.sparkSession.conf.get(PROVIDER, "") != ROCKS_DB:
         raise ReplayError(f"a replay of a stream needs the setting {PROVIDER} = {ROCKS_DB}")
-    program = dataclasses.replace(program_of_frame(machines, mapping), resumable=True)
+    program = dataclasses.replace(program_of_frame(machines, mapping), resumable=False)
+    if watermark is None and buckets <= MOST_BUCKETS and is_packed(program):
+        return packed_stream(rows, program, buckets)
+    program = dataclasses.replace(program, resumable=True)
     keyed = of_frame(rows, program)
     if watermark is not None:
         keyed = _with_watermark(keyed, program, watermark)
@@ -150,7 +156,7 @@ def bucket_processor(program: ReplayProgram, timed: bool) -> Any:
             lines = [line for each in rows for line in each.to_dict("records")]
             told = Told(program)
             now = _watermark(timerValues) if timed else None
-            yield from _frame(self._judged(lines, now, told), told)
+            yield from frames_of(self._judged(lines, now, told), told.counts)
 
         def handleExpiredTimer(
             self, key: Any, timerValues: Any, expiredTimerInfo: Any
@@ -158,7 +164,7 @@ def bucket_processor(program: ReplayProgram, timed: bool) -> Any:
             """The records of all instances of the bucket whose deadline has passed."""
             now = _watermark(timerValues)
             names = [name for (name,), (due,) in self.due.iterator() if Fraction(due, 1000) <= now]
-            yield from _frame(self._gone_on(name, [], now) for name in sorted(names))
+            yield from frames_of((self._gone_on(name, [], now) for name in sorted(names)), {})
 
         def _judged(
             self, lines: list[dict[str, Any]], now: Seconds | None, told: Told
@@ -204,20 +210,6 @@ def bucket_processor(program: ReplayProgram, timed: bool) -> Any:
 def _watermark(timers: Any) -> Fraction:
     """The watermark of a micro-batch, in seconds since 1970."""
     return Fraction(timers.getCurrentWatermarkInMs(), 1000)
-
-
-def _frame(judged: Iterable[InstanceVerdict | Rejected], told: Told | None = None) -> Iterator[Any]:
-    """The records as a data frame of pandas; nothing where there are none."""
-    import pandas
-
-    frames: Any = pandas  # Its types are partly unknown.
-    names = [field.name for field in record_types(_arrow())]
-    records = [record for each in judged for record in records_of(each)]
-    for name, count in told.counts.items() if told is not None else ():
-        records.append({"record": TOLD, "name": name, "count": count})
-    if records:
-        frame = frames.DataFrame(records, columns=names).astype(object)
-        yield frame.where(frame.notna(), None)
 
 
 def _arrow() -> Any:

@@ -29,7 +29,8 @@ from lawful.checks.replay.in_process import tally_rows
 from lawful.checks.replay.problems import COUNTS
 from lawful.checks.replay.sources import sources
 from lawful.checks.replay.spark.partitions import COVERED, FINDING, OF_INSTANCE, REJECTED, found
-from lawful.checks.replay.spark.streaming import PROVIDER, ROCKS_DB, TOLD
+from lawful.checks.replay.spark.record_frames import TOLD
+from lawful.checks.replay.spark.streaming import PROVIDER, ROCKS_DB
 from lawful.checks.replay.tally import Tallies
 
 Parts = Sequence[Sequence[str]]

@@ -5,16 +5,21 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from lawful import Machine, Nat, require, transition
 from lawful.checks.replay import ReplayProgram
+from lawful.checks.replay.columnar.blocks import Packer, WholeInstances
+from lawful.checks.replay.columnar.json_lines import LineDecoder
+from lawful.checks.replay.columnar.layout import layout_of
 from lawful.checks.replay.mapping import mapping_of
 from lawful.checks.replay.spark.inputs import FRAME
+from lawful.checks.replay.spark.packed_streams import CHUNKS, COLUMNS, TEXTS, packed_processor
 from lawful.checks.replay.spark.partitions import COUNT
-from lawful.checks.replay.spark.streaming import bucket_processor
+from lawful.checks.replay.spark.streaming import STATES, bucket_processor
 
 pytest.importorskip("pyspark.sql.streaming.stateful_processor")
 frames: Any = pytest.importorskip("pandas")
@@ -42,13 +47,24 @@ PROGRAM = ReplayProgram((Window.lawful.ir,), mapping=mapping_of(MAPPING), resuma
 
 
 class States:
-    """The states of a bucket, as Spark would keep them."""
+    """The states of a bucket, as Spark would keep them; `others` are those of other names."""
 
     def __init__(self) -> None:
         self.kept: dict[tuple[str], tuple[str]] = {}
+        self.value: tuple[Any, ...] | None = None
+        self.others: dict[str, States] = {}
 
-    def getMapState(self, *_types: str) -> States:
-        return self
+    def getMapState(self, name: str, *_types: str) -> States:
+        return self if name == STATES else self.others.setdefault(name, States())
+
+    def getValueState(self, name: str, *_types: str) -> States:
+        return self.others.setdefault(name, States())
+
+    def get(self) -> tuple[Any, ...] | None:
+        return self.value
+
+    def update(self, value: tuple[Any, ...]) -> None:
+        self.value = value
 
     def containsKey(self, key: tuple[str]) -> bool:
         return key in self.kept
@@ -65,7 +81,8 @@ def parts_of(rows: list[Mapping[str, Any]]) -> Iterator[Any]:
     cut = len(rows) // 2
     for part in (rows[:cut], rows[cut:]):
         lines = [
-            {"instance": row["i"], "form": FRAME, "line": json.dumps(row).encode()} for row in part
+            {"instance": row.get("i"), "form": FRAME, "line": json.dumps(row).encode()}
+            for row in part
         ]
         lines.append({"instance": None, "form": COUNT, "line": b""})
         yield frames.DataFrame(lines)
@@ -131,3 +148,47 @@ def test_how_many_rows_tell_what_is_compared() -> None:
         seen = [(row["name"], row["count"]) for row in records if row["record"] == "told"]
         assert seen == [("$.sent (observed.sent)", count)]
     assert [row["record"] for row in records_of(PROGRAM, told("a"))] == ["instance"]
+
+
+def blocks_of(rows: list[Mapping[str, Any]]) -> Iterator[Any]:
+    """The rows of a batch as blocks of two tasks, the later one first; each says what it read."""
+    layout = layout_of(PACKED)
+    assert layout is not None
+    decoder, cut = LineDecoder(layout), len(rows) // 2
+    for task, part in ((1, rows[cut:]), (0, rows[:cut])):
+        packer = Packer(decoder.schema, WholeInstances((0,)), task)
+        lines = [json.dumps(row).encode() for row in part]
+        batches = [*packer.add(decoder.batch(lines)), *packer.count(FRAME, len(part))]
+        for batch in (*batches, *packer.flushed()):
+            yield batch.to_pandas()
+
+
+PACKED = replace(PROGRAM, resumable=False)
+
+
+def test_a_packed_bucket_gives_the_same_records() -> None:
+    a, b = told("a"), told("b", wrong=2)
+    late: Mapping[str, Any] = {"i": "a", "n": 3, "e": "send"}
+    texts, packed = States(), States()
+    for part in ([*a[:3], *b[:5]], [*b[5:], *a[3:6], {"n": 1}], [late, *a[6:]]):
+        records: list[list[Any]] = []
+        for made, states, rows in (
+            (bucket_processor(PROGRAM, timed=False), texts, parts_of(part)),
+            (packed_processor(PACKED), packed, blocks_of(part)),
+        ):
+            made.init(states)
+            found = [frame.astype(object) for frame in made.handleInputRows((0,), rows, None)]
+            plain = [frame.where(frame.notna(), None).to_dict("records") for frame in found]
+            records.append(sorted((shown(row) for each in plain for row in each), key=repr))
+        assert records[0] == records[1]
+    assert {name for (name,) in packed.others[TEXTS].kept} == {"a", "b"}
+    assert len(packed.others[CHUNKS].kept) == 2
+    assert packed.others[COLUMNS].value is not None
+
+
+def shown(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A record whose lists are lists."""
+    return {
+        name: list(each) if name == "legal" and each is not None else each
+        for name, each in row.items()
+    }
