@@ -78,6 +78,7 @@ class MessageScheduler:
         self._broken: Exception | None = None  # What the journal raised while callbacks were due.
         self._caller: int | None = None  # The thread that runs a callback.
         self._due: float | None = None  # No timer is due earlier, in milliseconds.
+        self._asleep = 0.0  # So long sleeps at most who has called `wait` last, in milliseconds.
         self._sooner: Callable[[], None] | None = None
 
     # Peers.
@@ -175,7 +176,8 @@ class MessageScheduler:
         with self._held():
             if self._due is None:
                 return None
-            return max(1.0, self._due - self._clock.now()) / 1_000
+            self._asleep = max(1.0, self._due - self._clock.now())
+            return self._asleep / 1_000
 
     # What others tell and ask.
 
@@ -265,11 +267,13 @@ class MessageScheduler:
         """Note that the machine has closed a channel; the connection to send on."""
         self._used[channel] = next(self._uses)
         now = self._clock.now()
-        # Where the clock has jumped forward, what was due is late: who waits for it has to come.
-        if self._due is None or self._due <= now or now + time < self._due:
-            self._due = now + time if self._due is None else min(self._due, now + time)
-            if self._sooner is not None:
-                self._sooner()
+        # Who waits sleeps by a clock of its own, also where this one has jumped forward meanwhile:
+        # whoever may sleep longer than this message lasts has to come.
+        sooner = self._due is None or self._due <= now or time < self._asleep
+        self._due = now + time if self._due is None else min(self._due, now + time)
+        if sooner and self._sooner is not None:
+            self._asleep = 0.0
+            self._sooner()
         return self._links[channel.peer]
 
     # Events and callbacks.
