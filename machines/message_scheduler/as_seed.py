@@ -38,7 +38,7 @@ class SeedBroker(Scheduler):
     no_withdrawn_receiver = drop("withdraw_receiver")
 
     @transition()
-    def schedule(self, token: Token) -> bool:
+    def schedule(self, token: Token, priority: Nat = 0) -> bool:
         """In a callback: the thread owns a lock, and that is all it looks at [seed:349-350]
         (R-B1)."""
         require(token not in self.seen, "waits already")
@@ -160,10 +160,7 @@ class Counting(Scheduler):
 
 
 class ByPriority(Scheduler):
-    """The queue has priorities: urgent senders go first (R-B11)."""
+    """The queue has priorities, and nobody ages: the most urgent sender goes first (R-B11)."""
 
-    @transition(source=Life.RUNNING)
-    def schedule_urgent(self, token: Token) -> None:
-        require(token not in self.seen, "waits already")
-        self.queue.insert(0, token)
-        self.seen[token] = set()
+    def next_sender(self, unseen: list[Token]) -> Token:
+        return max(unseen, key=lambda t: self.priority.get(t, 0))

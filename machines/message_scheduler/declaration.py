@@ -13,6 +13,11 @@ frames that `send` returns, and calls the callbacks that `call` returns, without
 
 A sender is known by its *token*, one for each time that it is scheduled; a receiver by the number
 of its request. What a callback does (send, schedule, withdraw, stop) are events like any other.
+
+Priorities and ageing: the document leaves room for them, and asks that nobody hogs the channels
+[seed:151-154,212-219]. A more urgent sender goes before less urgent ones that came earlier, and so
+*overtakes* each of them that was not offered the same channels. Nobody is overtaken more than
+`patience` times. With a patience of 0 all are served first come, first served.
 """
 
 from enum import Enum
@@ -126,7 +131,9 @@ class Scheduler(Machine):
 
     state: Life = Life.RUNNING
     channels: dict[ChannelId, Timer] = {}  # A channel is closed while its timer runs.
-    queue: list[Token] = []
+    queue: list[Token] = []  # By arrival.
+    priority: dict[Token, Nat] = {}  # If not 0; a greater one is more urgent.
+    overtaken: dict[Token, Nat] = {}  # If not 0: how many offers have gone to later senders first.
     seen: dict[Token, set[ChannelId]] = {}  # Of what it was offered, what has stayed open since.
     requests: dict[Nat, Request] = {}
     results: list[Success | Failure] = []
@@ -137,6 +144,7 @@ class Scheduler(Machine):
 
     least: Param[Nat] = 0x1000000
     greatest: Param[Nat] = 0xFFFFFFFF
+    patience: Param[Nat] = 0  # How often a sender may be overtaken.
 
     @assume
     def there_are_numbers(self) -> bool:
@@ -167,7 +175,7 @@ class Scheduler(Machine):
     # Senders.
 
     @transition()
-    def schedule(self, token: Token) -> bool:
+    def schedule(self, token: Token, priority: Nat = 0) -> bool:
         """Return whether the sender is accepted: at the end of the queue, by arrival
         [seed:151-154,197-199,226-232] (R9, R16, R22, R26), not after `stop` [seed:292] (R32). A
         callback may call this, too [seed:205,343-350] (R23, R40)."""
@@ -176,7 +184,14 @@ class Scheduler(Machine):
             return False
         self.queue.append(token)
         self.seen[token] = set()
+        if priority > 0:
+            self.priority[token] = priority
         return True
+
+    def leave_queue(self, token: Token) -> None:
+        self.queue.remove(token)
+        self.priority.pop(token, None)
+        self.overtaken.pop(token, None)
 
     @transition()
     def withdraw_sender(self, token: Token) -> bool:
@@ -184,7 +199,7 @@ class Scheduler(Machine):
         an offer of which it has closed none. Else it was called, or is not scheduled."""
         if token not in self.queue:
             return False
-        self.queue.remove(token)
+        self.leave_queue(token)
         del self.seen[token]
         if self.offering == token:
             self.end_offer()
@@ -204,27 +219,41 @@ class Scheduler(Machine):
     def next_callback(self) -> Call | None:
         if len(self.results) > 0:
             return self.results.pop(0)
+        if len(self.queue) == 0:
+            return None
         if self.state == Life.RUNNING:
             return self.next_offer()
-        if len(self.queue) > 0:
-            token = self.queue.pop(0)
-            del self.seen[token]
-            return Discard(token)
-        return None
+        token = self.queue[0]
+        self.leave_queue(token)
+        del self.seen[token]
+        return Discard(token)
 
     def next_offer(self) -> Offer | None:
-        """To the first sender that has not seen all open channels [seed:166-170,234-240] (R8, R24,
-        R27, R35, R-B6); it may close one while several wait, else all [seed:223-224] (R25, R-B8).
-        """
+        """To a sender that has not seen all open channels [seed:166-170,234-240] (R8, R24, R27,
+        R35, R-B6); it may close one while several wait, else all [seed:223-224] (R25, R-B8)."""
         channels = self.open()
         unseen = [t for t in self.queue if not channels <= self.seen[t]]
         if len(unseen) == 0:
             return None
-        token = unseen[0]
+        token = self.next_sender(unseen)
         self.seen[token] = set(channels)
         self.offering = token
         self.left = 1 if len(self.queue) > 1 else len(channels)
         return Offer(token, channels, self.left)
+
+    def next_sender(self, unseen: list[Token]) -> Token:
+        """The most urgent one, of equals the first, among those up to the first that may not be
+        overtaken any more; it overtakes those before it [seed:151-154,212-219] (R16, R24, R26,
+        R-B11)."""
+        token = unseen[0]
+        for each in unseen:
+            if self.priority.get(each, 0) > self.priority.get(token, 0):
+                token = each
+            if self.overtaken.get(each, 0) >= self.patience:
+                break
+        for earlier in unseen[: unseen.index(token)]:
+            self.overtaken[earlier] = self.overtaken.get(earlier, 0) + 1
+        return token
 
     def open(self) -> frozenset[ChannelId]:
         """The pool."""
@@ -253,7 +282,7 @@ class Scheduler(Machine):
         require(self.left > 0, "the offer is exhausted")
         require(timeout > 0, "a message has a time")
         if token in self.queue:
-            self.queue.remove(token)
+            self.leave_queue(token)
         self.left -= 1
         self.channels[channel].start(timeout)
         for each in self.seen:
@@ -375,6 +404,7 @@ class Scheduler(Machine):
             "connect.channels": range(1, 2),
             "timeout": range(1, 2),
             "following": range(0, 5),
+            "schedule.priority": range(0, 2),
         },
         Nat=range(0, 4),
         Peer=2,
@@ -385,4 +415,5 @@ class Scheduler(Machine):
         results=2,
         least=(1,),
         greatest=(3,),
+        patience=(1,),
     )

@@ -27,6 +27,7 @@ DEMANDS: dict[str, tuple[str, ...]] = {
     "R7": (
         "senders wait for their turn, which is fair",
         "system.Messaging.who_waits_is_called",
+        "system.Messaging.nobody_is_overtaken_too_often",
     ),
     "R8": (
         "who does not care gets any peer that is available",
@@ -62,8 +63,9 @@ DEMANDS: dict[str, tuple[str, ...]] = {
         "system.Messaging.nobody_is_told_wrong",
     ),
     "R16": (
-        "a queue of senders, first come first served",
+        "a queue of senders by priority, and of equals first come first served",
         "system.Messaging.first_come_first_served",
+        "system.Messaging.the_urgent_go_first",
     ),
     "R17": (
         "an offer may come at once, in the thread that schedules",
@@ -95,6 +97,7 @@ DEMANDS: dict[str, tuple[str, ...]] = {
         "all open channels are offered, and nobody hogs them",
         "system.Messaging.all_that_is_open_is_offered",
         "system.Messaging.one_each_while_several_wait",
+        "system.Messaging.nobody_is_overtaken_too_often",
     ),
     "R25": (
         "M is 1 while several wait, and else N",
@@ -103,6 +106,7 @@ DEMANDS: dict[str, tuple[str, ...]] = {
     "R26": (
         "a continuing sender gets what those before it leave",
         "system.Messaging.first_come_first_served",
+        "system.Messaging.the_urgent_go_first",
     ),
     "R27": ("the next offer is another one", "system.Messaging.offers_differ"),
     "R28": (

@@ -40,7 +40,10 @@ class Surroundings(Machine, abstract=True):
     scheduler: Scheduler = Scheduler(least=1, greatest=2)
     pool: set[ChannelId] = set()  # Of the peers that are connected.
     closed: set[ChannelId] = set()  # A message was sent, and is not answered or in time.
-    waiting: list[Token] = []  # Accepted, and neither served, discarded nor withdrawn.
+    waiting: list[Token] = []  # Accepted, and neither served, discarded nor withdrawn, by arrival.
+    urgency: dict[Token, Nat] = {}  # The priority of each that waits.
+    # Offers to later ones of what it was not offered; counted until they are one too many.
+    overtaken: dict[Token, Nat] = {}
     shown: dict[Token, set[ChannelId]] = {}  # Offered to it since the channel opened.
     asked: dict[Nat, Request] = {}  # Sent, and neither answered nor failed nor withdrawn.
     due: list[Success | Failure] = []  # What has happened, and its receiver is not told.
@@ -104,13 +107,21 @@ class Surroundings(Machine, abstract=True):
     # Senders and receivers: any thread, also inside a callback.
 
     @transition()
-    def schedule(self, token: Token) -> None:
+    def schedule(self, token: Token, priority: Nat) -> None:
         """(R9, R16, R22, R23, R26, R40)"""
-        accepted = self.scheduler.schedule(token)
+        accepted = self.scheduler.schedule(token, priority)
         self.wrong = self.wrong or accepted == self.stopped
         if accepted:
             self.waiting.append(token)
+            self.urgency[token] = priority
+            self.overtaken[token] = 0
             self.shown[token] = set()
+
+    def waits_no_more(self, token: Token) -> None:
+        self.waiting.remove(token)
+        del self.urgency[token]
+        del self.overtaken[token]
+        del self.shown[token]
 
     @transition()
     def withdraw_sender(self, token: Token) -> None:
@@ -118,8 +129,7 @@ class Surroundings(Machine, abstract=True):
         returned = self.scheduler.withdraw_sender(token)
         self.wrong = self.wrong or returned != (token in self.waiting)
         if returned and token in self.waiting:
-            self.waiting.remove(token)
-            del self.shown[token]
+            self.waits_no_more(token)
             if self.is_offered(token):
                 self.usable.clear()
 
@@ -162,16 +172,21 @@ class Surroundings(Machine, abstract=True):
             case Offer(token=token, channels=channels):
                 self.usable = set(channels)
                 if token in self.waiting:
+                    for earlier in self.waiting[: self.waiting.index(token)]:
+                        if not channels <= self.shown[earlier]:
+                            self.is_overtaken(earlier)
                     self.shown[token] = set(channels)
             case Discard(token=token):
                 if token in self.waiting:
-                    self.waiting.remove(token)
-                    del self.shown[token]
+                    self.waits_no_more(token)
             case Success() | Failure():
                 if len(self.due) > 0:
                     self.due.pop(0)
             case None:
                 self.missed = self.missed or not self.nobody_waits()
+
+    def is_overtaken(self, token: Token) -> None:
+        self.overtaken[token] = min(self.overtaken[token] + 1, self.scheduler.patience + 1)
 
     @transition()
     def send_request(self, channel: ChannelId, type: Type, timeout: Nat) -> None:
@@ -212,8 +227,7 @@ class Surroundings(Machine, abstract=True):
         match self.callback:
             case Offer(token=token):
                 if token in self.waiting:
-                    self.waiting.remove(token)
-                    del self.shown[token]
+                    self.waits_no_more(token)
             case _:
                 pass
 

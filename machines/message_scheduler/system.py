@@ -45,14 +45,43 @@ class Messaging(Surroundings, abstract=True):
 
     @step_property
     def first_come_first_served(self, after: "Messaging") -> bool:
-        """No sender is offered a channel that an earlier one has not been offered (R16, R26)."""
+        """No sender is offered a channel that an earlier one, no less urgent, has not been offered
+        (R16, R26)."""
         match after.callback:
             case Offer(token=token, channels=channels) if self.callback is None:
                 return token in self.waiting and all(
-                    channels <= self.shown[t] for t in self.waiting[: self.waiting.index(token)]
+                    channels <= self.shown[t] or self.urgency[t] < self.urgency[token]
+                    for t in self.waiting[: self.waiting.index(token)]
                 )
             case _:
                 return True
+
+    @step_property
+    def the_urgent_go_first(self, after: "Messaging") -> bool:
+        """No sender is offered a channel that a more urgent one has not been offered, unless this
+        would overtake one that may not be overtaken any more (R16, R24)."""
+        match after.callback:
+            case Offer(token=token, channels=channels) if self.callback is None:
+                return token in self.waiting and all(
+                    channels <= self.shown[t]
+                    or self.urgency[t] <= self.urgency[token]
+                    or self.is_held_back(t, channels)
+                    for t in self.waiting
+                )
+            case _:
+                return True
+
+    def is_held_back(self, token: Token, channels: frozenset[ChannelId]) -> bool:
+        """Whether one waits for such channels that came earlier, and was overtaken often enough."""
+        return any(
+            self.overtaken[t] >= self.scheduler.patience and not channels <= self.shown[t]
+            for t in self.waiting[: self.waiting.index(token)]
+        )
+
+    @invariant
+    def nobody_is_overtaken_too_often(self) -> bool:
+        """However many urgent senders come (R7, R24, R-B11)."""
+        return all(self.overtaken[t] <= self.scheduler.patience for t in self.waiting)
 
     @step_property
     def offers_differ(self, after: "Messaging") -> bool:
@@ -131,7 +160,7 @@ class Messaging(Surroundings, abstract=True):
                 for p in Peer
             )
             and all(
-                can(self.scheduler.schedule, t) == (t not in self.waiting)
+                can(self.scheduler.schedule, t, 0) == (t not in self.waiting)
                 for t in Token
                 if t in self.waiting or not self.is_offered(t)
             )
@@ -208,6 +237,7 @@ class Messaging(Surroundings, abstract=True):
             "connect.channels": range(1, 2),
             "timeout": range(1, 2),
             "following": range(0, 4),
+            "schedule.priority": range(0, 1),
         },
         Nat=range(0, 3),
         Peer=2,
@@ -232,8 +262,9 @@ class MessagingFair(Messaging):
 
     @leads_to
     def open_channels_are_offered(self, token: Token, channel: ChannelId) -> tuple[bool, bool]:
-        """The sender that has waited longest is offered each open channel (R7, R27, L2, S13). One
-        behind it may wait as long as that one refuses what comes and goes."""
+        """The sender that has waited longest is offered each open channel, however many urgent ones
+        come (R7, R24, R27, R-B11, L2, S13). One that came later may wait as long as that one
+        refuses what comes and goes."""
         unseen = (
             not self.stopped
             and len(self.waiting) > 0
@@ -259,6 +290,7 @@ class MessagingFair(Messaging):
             "connect.channels": range(1, 2),
             "timeout": range(1, 2),
             "following": range(0, 4),
+            "schedule.priority": range(0, 1),
         },
         Nat=range(0, 3),
         Peer=1,
@@ -384,6 +416,7 @@ class MessagingInTime(Messaging):
             "timeout": range(1, 3),
             "receive.number": range(0, 3),
             "withdraw_receiver.number": range(0, 3),
+            "schedule.priority": range(0, 1),
         },
         clock=range(0, 4),
         Nat=range(0, 6),

@@ -9,8 +9,9 @@ senders behind it get nothing (R-B6).
 Each of the others has one mistake.
 """
 
-from lawful import Expect, Scope, drop, transition
+from lawful import Expect, Scope, drop
 
+from .ageing import MessagingAgeing
 from .as_seed import (
     ByPriority,
     Counting,
@@ -18,7 +19,6 @@ from .as_seed import (
     SeedBroker,
     TakesAll,
 )
-from .declaration import Token
 from .system import Messaging, MessagingFair
 
 ONE_CHANNEL = {
@@ -26,6 +26,7 @@ ONE_CHANNEL = {
     "connect.channels": range(1, 2),
     "timeout": range(1, 2),
     "following": range(0, 4),
+    "schedule.priority": range(0, 1),
     "Nat": range(0, 3),
     "Peer": 1,
     "Type": 1,
@@ -51,6 +52,7 @@ class MessagingAsSeed(MessagingFair):
     scope = Scope(ONE_CHANNEL, deferred=2, discarded=2)
     expects = Expect(
         first_come_first_served=("violated", 9),
+        nobody_is_overtaken_too_often=("violated", 9),
         offers_differ=("violated", 5),
         all_that_is_open_is_offered=("violated", 11),
         sent_as_offered=("violated", 5),
@@ -111,22 +113,15 @@ class MessagingCounting(Messaging):
     )
 
 
-class MessagingByPriority(MessagingFair):
+class MessagingByPriority(MessagingAgeing):
     """(R-B11)"""
 
     scheduler: ByPriority = (  # pyright: ignore[reportIncompatibleVariableOverride]  # is read-only
-        ByPriority(least=1, greatest=2)
+        ByPriority(least=1, greatest=2, patience=1)
     )
 
-    @transition()
-    def schedule_urgent(self, token: Token) -> None:
-        self.scheduler.schedule_urgent(token)
-        self.waiting.append(token)
-        self.shown[token] = set()
-
-    scope = Scope(ONE_CHANNEL)
+    scope = Scope({**ONE_CHANNEL, "schedule.priority": range(0, 2)})
     expects = Expect(
-        first_come_first_served=("violated", 4),
-        discarded_after_stop=("violated", 4),
-        open_channels_are_offered=("violated", 6),
+        nobody_is_overtaken_too_often=("violated", 8),
+        open_channels_are_offered=("violated", 12),
     )

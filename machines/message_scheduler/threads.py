@@ -70,7 +70,7 @@ class Threads(Machine):
 
     @transition(source=At.LOCKED, target=At.ASKING, of="at[t]")
     def schedule(self, t: Thread, token: Token) -> None:
-        self.scheduler.schedule(token)
+        self.scheduler.schedule(token, 0)
 
     @transition(source=At.LOCKED, target=At.ASKING, of="at[t]")
     def expire(self, t: Thread, channel: ChannelId) -> None:

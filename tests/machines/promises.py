@@ -389,6 +389,16 @@ PROMISES: dict[str, tuple[Promise, ...]] = {
             "the queue is a stack",
         ),
         Promise(
+            "a more urgent sender goes before less urgent ones that came earlier",
+            "system.Messaging.the_urgent_go_first",
+            "priorities are not looked at",
+        ),
+        Promise(
+            "and never before one that was overtaken often enough",
+            "system.Messaging.nobody_is_overtaken_too_often",
+            "nobody ages",
+        ),
+        Promise(
             "who continues waits behind those that wait",
             "system.Messaging.first_come_first_served",
             "a sender that continues goes before those that wait",

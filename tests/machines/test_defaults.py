@@ -46,7 +46,7 @@ OF_AN_ENTRY = {"conn_expiry_timeout": 120.0, "conn_close_timeout": 60.0, "reapin
         (Transaction, {"max_read_only_transaction_time": 150}),
         (SenderEntryFixed, OF_AN_ENTRY),
         (ReceiverEntryFixed, {**OF_AN_ENTRY, "ack_interval": 0.5, "largest_window": 4096}),
-        (Scheduler, {"least": 2**24, "greatest": 2**32 - 1}),
+        (Scheduler, {"least": 2**24, "greatest": 2**32 - 1, "patience": 0}),
         (QueueOwnerFixed, {"slice_seconds": 0.02}),
         (Updatee, {"ring": 0}),
         (

@@ -16,6 +16,8 @@ Counts = tuple[int, int, int]
 LARGE: dict[tuple[str, str], Counts] = {
     ("message_scheduler.system:MessagingFixed", "channels"): (16_566, 190_344, 25),
     ("message_scheduler.system:MessagingFixed", "senders"): (3_925, 49_306, 26),
+    ("message_scheduler.ageing:MessagingAgeing", "channels"): (70_844, 814_874, 28),
+    ("message_scheduler.ageing:MessagingAgeing", "senders"): (67_705, 843_859, 30),
     ("message_scheduler.system:MessagingInTime", "channels"): (104_117, 1_150_511, 27),
     ("message_scheduler.system:MessagingInTime", "peers"): (197_551, 3_007_385, 27),
     ("object_diffusion.declaration:InboundPeerFixed", "wide"): (1_551, 6_224, 36),

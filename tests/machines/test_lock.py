@@ -13,6 +13,7 @@ FOLDER = Path(__file__).resolve().parents[2] / "machines"
 KEPT = read(FOLDER / "lawful.lock")
 # What their proofs leave open takes them many minutes.
 SLOW = {
+    "machines.message_scheduler.ageing",
     "machines.message_scheduler.declaration",
     "machines.message_scheduler.system",
     "machines.message_scheduler.system_as_seed",

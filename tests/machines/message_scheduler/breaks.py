@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from lawful import Machine
 from tests.machines.breaking import replaced
 
-# The modules of which `MessagingFixed` and `Threads` are made.
-MODULES = ("declaration", "surroundings", "system", "threads")
+# The modules of which `MessagingFixed`, `MessagingAgeing` and `Threads` are made.
+MODULES = ("declaration", "surroundings", "system", "ageing", "threads")
 # Of `MessagingFixed`, with fewer states.
 ONE_SENDER: Mapping[str, object] = {"Token": 1, "Type": 2}
 TWO_SENDERS: Mapping[str, object] = {"Token": 2, "Type": 1}
@@ -183,7 +183,7 @@ BREAKS = (
     Break(
         "who has closed a channel stays in the queue",
         "R22",
-        "        if token in self.queue:\n            self.queue.remove(token)\n        self.left",
+        "        if token in self.queue:\n            self.leave_queue(token)\n        self.left",
         "        self.left",
         "who_comes_is_accepted",
         ONE_PEER,
@@ -297,8 +297,8 @@ BREAKS = (
     Break(
         "no onDiscard is called",
         "R29 R32",
-        "            return Discard(token)\n",
-        "            return None\n",
+        "        return Discard(token)\n",
+        "        return None\n",
         "who_waits_is_called",
         ONE_PEER,
     ),
@@ -329,7 +329,7 @@ BREAKS = (
     Break(
         "a sender that is withdrawn is offered channels",
         "R30 R31",
-        "        self.queue.remove(token)\n        del self.seen[token]\n        if",
+        "        self.leave_queue(token)\n        del self.seen[token]\n        if",
         "        if",
         "who_comes_is_accepted",
         ONE_PEER,

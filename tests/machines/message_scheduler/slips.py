@@ -1,4 +1,5 @@
-"""More breaks of the scheduler: what is easily done wrong, with several channels or senders."""
+"""More breaks of the scheduler: what is easily done wrong, with several channels, senders or
+priorities."""
 
 from __future__ import annotations
 
@@ -14,6 +15,7 @@ THREE_SENDERS: Mapping[str, object] = {
     "waiting": 3,
     "queue": 3,
 }
+ANY_PRIORITY: Mapping[str, object] = {}  # Of `MessagingAgeing`.
 # Under a clock.
 TIMES: Mapping[str, object] = {"clock": range(0, 3), "results": 2, "due": 2}
 TIMED_CHANNELS: Mapping[str, object] = {
@@ -38,6 +40,8 @@ SLIPS = (
         "R28",
         "        if len(self.results) > 0:\n"
         "            return self.results.pop(0)\n"
+        "        if len(self.queue) == 0:\n"
+        "            return None\n"
         "        if self.state == Life.RUNNING:\n"
         "            return self.next_offer()\n",
         "        offer = self.next_offer() if self.state == Life.RUNNING else None\n"
@@ -45,7 +49,7 @@ SLIPS = (
         "            return offer\n"
         "        if len(self.results) > 0:\n"
         "            return self.results.pop(0)\n"
-        "        if self.state == Life.RUNNING:\n"
+        "        if len(self.queue) == 0 or self.state == Life.RUNNING:\n"
         "            return None\n",
         "results_come_first",
         ONE_PEER,
@@ -102,6 +106,88 @@ SLIPS = (
         "        token = self.queue[0] if self.queue[0] in unseen else unseen[-1]\n",
         "first_come_first_served",
         THREE_SENDERS,
+    ),
+    Break(
+        "priorities are not looked at",
+        "R16",
+        "            if self.priority.get(each, 0) > self.priority.get(token, 0):\n"
+        "                token = each\n",
+        "",
+        "the_urgent_go_first",
+        ANY_PRIORITY,
+        machine="MessagingAgeing",
+    ),
+    Break(
+        "a sender overtakes one that is as urgent",
+        "R16 R26",
+        "self.priority.get(each, 0) > self.priority.get(token, 0)",
+        "self.priority.get(each, 0) >= self.priority.get(token, 0)",
+        "first_come_first_served",
+        ANY_PRIORITY,
+        machine="MessagingAgeing",
+    ),
+    Break(
+        "nobody ages",
+        "R7 R24",
+        "            if self.overtaken.get(each, 0) >= self.patience:\n                break\n",
+        "",
+        "nobody_is_overtaken_too_often",
+        ANY_PRIORITY,
+        machine="MessagingAgeing",
+    ),
+    Break(
+        "a sender that continues is not urgent any more",
+        "R26",
+        "        if priority > 0:\n",
+        "        if priority > 0 and not self.calling:\n",
+        "the_urgent_go_first",
+        ANY_PRIORITY,
+        machine="MessagingAgeing",
+    ),
+    Break(
+        "an overtaking counts twice",
+        "R26",
+        "self.overtaken.get(earlier, 0) + 1",
+        "self.overtaken.get(earlier, 0) + 2",
+        "the_urgent_go_first",
+        ANY_PRIORITY,
+        machine="MessagingAgeing",
+    ),
+    Break(
+        "a sender is overtaken once too often",
+        "R24",
+        "if self.overtaken.get(each, 0) >= self.patience:",
+        "if self.overtaken.get(each, 0) > self.patience:",
+        "nobody_is_overtaken_too_often",
+        ANY_PRIORITY,
+        machine="MessagingAgeing",
+    ),
+    Break(
+        "one that has refused a channel is overtaken by who is offered it next",
+        "R16",
+        "for earlier in unseen[: unseen.index(token)]:",
+        "for earlier in self.queue[: self.queue.index(token)]:",
+        "the_urgent_go_first",
+        ANY_PRIORITY,
+        machine="MessagingAgeing",
+    ),
+    Break(
+        "who is scheduled again was overtaken already",
+        "R16",
+        "        self.overtaken.pop(token, None)\n",
+        "",
+        "the_urgent_go_first",
+        ANY_PRIORITY,
+        machine="MessagingAgeing",
+    ),
+    Break(
+        "who is scheduled again is as urgent as it was",
+        "R16",
+        "        self.priority.pop(token, None)\n",
+        "",
+        "the_urgent_go_first",
+        ANY_PRIORITY,
+        machine="MessagingAgeing",
     ),
     Break(
         "an answer begins the times of its peer's other messages again",

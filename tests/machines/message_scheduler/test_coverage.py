@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from lawful import machines as package
+from lawful.machines.message_scheduler.ageing import MessagingAgeing
 from lawful.machines.message_scheduler.system import (
     MessagingFair,
     MessagingFixed,
@@ -37,7 +38,7 @@ def test_what_is_listed_is_in_the_source() -> None:
 
 @pytest.mark.nightly
 def test_everything_else_happens() -> None:
-    systems = (MessagingFixed, MessagingFair, MessagingOpen, MessagingInTime, Threads)
-    found = exercised(*((cls, "scope") for cls in systems))
+    systems = (MessagingFixed, MessagingFair, MessagingAgeing, MessagingOpen, MessagingInTime)
+    found = exercised(*((cls, "scope") for cls in (*systems, Threads)))
     assert found.odd == {guard: odd for guard, (odd, _) in LISTED.items()} | OF_TIME
     assert (found.unreached, found.never) == (frozenset(), frozenset())

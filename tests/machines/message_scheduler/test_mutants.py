@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from lawful.machines.message_scheduler.ageing import MessagingAgeing, MessagingAgeingAtOnce
 from lawful.machines.message_scheduler.system import MessagingFixed, MessagingInTime
 from tests.machines.mutation_tables import SURVIVED, Asked, Question, Table, each_question
 
@@ -13,7 +14,13 @@ TABLE = Table(
     Path(__file__).with_name("mutants.txt"),
     MessagingFixed,
     ("Scheduler",),
-    (Asked(MessagingFixed), Asked(MessagingInTime)),
+    (
+        Asked(MessagingFixed),
+        Asked(MessagingInTime),
+        Asked(MessagingAgeing),
+        Asked(MessagingAgeingAtOnce),
+        Asked(MessagingAgeing, "senders"),
+    ),
 )
 
 
@@ -23,8 +30,8 @@ def test_the_table_has_every_mutant_and_those_that_survive_are_marked() -> None:
     assert list(table) == list(TABLE.every())
     assert TABLE.asked_about() == set(table)
     assert {name for name, by in table.items() if by == SURVIVED} == set(TABLE.marked())
-    assert len(TABLE.marked()) == 1
-    assert len(table) == 249
+    assert len(TABLE.marked()) == 4
+    assert len(table) == 289
 
 
 @pytest.mark.nightly

@@ -6,6 +6,7 @@ import pytest
 
 from lawful import Machine
 from lawful.checks.verdict import Verdict
+from lawful.machines.message_scheduler.ageing import MessagingAgeing, MessagingAgeingAtOnce
 from lawful.machines.message_scheduler.declaration import Scheduler
 from lawful.machines.message_scheduler.locks_as_seed import (
     TwoLocks,
@@ -39,6 +40,8 @@ GOOD = {Verdict.HOLDS, Verdict.HOLDS_WITHIN_SCOPE}
     [
         (MessagingInTime, (3_382, 37_549, 22)),
         (MessagingFair, (920, 10_498, 23)),
+        (MessagingAgeing, (4_270, 48_792, 23)),
+        (MessagingAgeingAtOnce, (3_262, 37_434, 23)),
         (Threads, (194, 353, 16)),
         pytest.param(*(MessagingFixed, (29_914, 649_630, 27)), marks=pytest.mark.nightly),
     ],
@@ -53,7 +56,7 @@ def test_everything_holds(cls: type[Machine], expected: tuple[int, int, int]) ->
 
 def test_every_composed_machine_has_the_scheduler_of_a_service() -> None:
     """And no steps of its own on what the scheduler decides."""
-    for cls in (MessagingFixed, MessagingFair, MessagingInTime, Threads):
+    for cls in (MessagingFixed, MessagingFair, MessagingAgeing, MessagingInTime, Threads):
         assert resolve(cls).parts == {"Scheduler": Scheduler}
 
 
@@ -61,11 +64,11 @@ def test_every_composed_machine_has_the_scheduler_of_a_service() -> None:
 @pytest.mark.parametrize(
     ("cls", "expected"),
     [
-        (MessagingAsSeed, (6_809, 40_979, 30)),
+        (MessagingAsSeed, (8_635, 51_969, 30)),
         pytest.param(*(MessagingMovesFirst, (11_845, 157_660, 41)), marks=pytest.mark.nightly),
         pytest.param(*(MessagingLastTakesAll, (28_482, 443_662, 27)), marks=pytest.mark.nightly),
         pytest.param(*(MessagingCounting, (21_353, 305_272, 36)), marks=pytest.mark.nightly),
-        (MessagingByPriority, (1_288, 14_744, 23)),
+        (MessagingByPriority, (4_270, 48_792, 23)),
         (RoundAsSeed, (28, 46, 4)),
         (TwoLocks, (13, 29, 4)),
         (TwoLocksBothWays, (19, 43, 5)),
