@@ -37,10 +37,12 @@ class Timer:
 class SchedulerByHand:
     """What `MessageScheduler` uses of the machine `Scheduler`."""
 
-    def __init__(self, least: int, greatest: int, clock: Clock) -> None:
+    def __init__(self, least: int, greatest: int, patience: int, clock: Clock) -> None:
         self.state = Life.RUNNING
         self.channels: dict[ChannelId, Timer] = {}
         self.queue: list[Token] = []
+        self.priority: dict[Token, int] = {}
+        self.overtaken: dict[Token, int] = {}
         self.seen: dict[Token, set[ChannelId]] = {}
         self.requests: dict[int, Request] = {}
         self.results: list[Success | Failure] = []
@@ -50,6 +52,7 @@ class SchedulerByHand:
         self.lawful = self
         self._least = least
         self._greatest = greatest
+        self._patience = patience
         self._following = least
         self._clock = clock
 
@@ -67,12 +70,19 @@ class SchedulerByHand:
         for seen in self.seen.values():
             seen.difference_update(gone)
 
-    def schedule(self, token: Token) -> bool:
+    def schedule(self, token: Token, priority: int) -> bool:
         if self.state == Life.STOPPED:
             return False
         self.queue.append(token)
         self.seen[token] = set()
+        if priority:
+            self.priority[token] = priority
         return True
+
+    def _leave_queue(self, token: Token) -> None:
+        self.queue.remove(token)
+        self.priority.pop(token, None)
+        self.overtaken.pop(token, None)
 
     def call(self) -> Call | None:
         callback = self._next()
@@ -85,19 +95,30 @@ class SchedulerByHand:
         if self.state == Life.STOPPED:
             if not self.queue:
                 return None
-            token = self.queue.pop(0)
+            token = self.queue[0]
+            self._leave_queue(token)
             del self.seen[token]
             return Discard(token)
         if not self.queue:
             return None
         channels = self.open()
-        for token in self.queue:
-            if not channels <= self.seen[token]:
-                self.seen[token] = set(channels)
-                self.offering = token
-                self.left = 1 if len(self.queue) > 1 else len(channels)
-                return Offer(token, channels, self.left)
-        return None
+        token: Token | None = None
+        before: list[Token] = []
+        for each in self.queue:
+            if not channels <= self.seen[each]:
+                before.append(each)
+                if token is None or self.priority.get(each, 0) > self.priority.get(token, 0):
+                    token = each
+                if self.overtaken.get(each, 0) >= self._patience:
+                    break
+        if token is None:
+            return None
+        for earlier in before[: before.index(token)]:
+            self.overtaken[earlier] = self.overtaken.get(earlier, 0) + 1
+        self.seen[token] = set(channels)
+        self.offering = token
+        self.left = 1 if len(self.queue) > 1 else len(channels)
+        return Offer(token, channels, self.left)
 
     def open(self) -> frozenset[ChannelId]:
         return frozenset(c for c, timer in self.channels.items() if timer.due is None)
@@ -123,7 +144,7 @@ class SchedulerByHand:
         if token is None or channel not in self.seen[token] or self.left == 0:
             raise ValueError("not offered")
         if token in self.queue:
-            self.queue.remove(token)
+            self._leave_queue(token)
         self.left -= 1
         self.channels[channel].due = self._clock.now() + timeout
         for seen in self.seen.values():

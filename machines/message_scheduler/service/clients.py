@@ -1,4 +1,5 @@
-"""Clients of a scheduler: a bulk fetcher, a notifier, and one that tries again elsewhere.
+"""Clients of a scheduler: a bulk fetcher, a notifier, an announcer, and one that tries again
+elsewhere.
 
 Each is a sender, and those that ask are receivers, too. Their callbacks never overlap, so that
 they need no lock of their own; another thread may wait for `done`, and reads the results after it.
@@ -41,10 +42,11 @@ class BulkFetcher:
         *,
         is_right: Callable[[bytes, bytes], bool],
         tries: int = 10,
+        priority: int = 0,
         threads: Threads = SYSTEM,
     ) -> None:
         """`message`: the type and the timeout of each request; its body goes before what is
-        wanted."""
+        wanted. `priority`: of each sender that it schedules."""
         self.found: dict[bytes, bytes] = {}
         self.failed: set[bytes] = set()
         self.done: Event = threads.event()
@@ -54,6 +56,7 @@ class BulkFetcher:
         self._wanted = deque(dict.fromkeys(wanted))
         self._count = len(self._wanted)
         self._tries = tries
+        self._priority = priority
         self._failures: dict[bytes, Counter[str]] = {}  # Of each peer, by its name.
         self._peers: set[str] = set()  # That were offered.
         self._asked: dict[int, tuple[bytes, str]] = {}
@@ -67,7 +70,7 @@ class BulkFetcher:
     def _go_on(self) -> None:
         if self._wanted and not self._waits:
             self._waits, self._refused = True, None
-            if self._scheduler.schedule(self) is None:
+            if self._scheduler.schedule(self, self._priority) is None:
                 self.on_discard()
         if len(self.found) + len(self.failed) == self._count:
             self.done.set()
@@ -164,6 +167,45 @@ class Notifier:
         if name not in self.told:
             offering.send_notification(channel, self._message)
             self.told.add(name)
+
+    def on_discard(self) -> None:
+        self.done.set()
+
+
+class Announcer:
+    """Sends so many notifications, one after the other, each to whichever peer is free first.
+
+    `sent`: how many. `done` is set after the last, or when the scheduler has stopped. Each is a
+    sender of its own: with a priority it overtakes those that wait (R26).
+    """
+
+    def __init__(
+        self,
+        scheduler: MessageScheduler,
+        message: Message,
+        count: int,
+        *,
+        priority: int = 0,
+        threads: Threads = SYSTEM,
+    ) -> None:
+        self.sent = 0
+        self.done: Event = threads.event()
+        self._scheduler = scheduler
+        self._message = message
+        self._count = count
+        self._priority = priority
+
+    def start(self) -> None:
+        """Begin; called once."""
+        if self.sent == self._count or self._scheduler.schedule(self, self._priority) is None:
+            self.done.set()
+
+    def on_offer(self, offering: Offering) -> None:
+        channel = next(iter(offering), None)
+        if channel is not None:
+            offering.send_notification(channel, self._message)
+            self.sent += 1
+            self.start()
 
     def on_discard(self) -> None:
         self.done.set()

@@ -100,6 +100,11 @@ class Offering:
         return self._broker.left(self)
 
     @property
+    def channels(self) -> frozenset[ChannelId]:
+        """All channels of the offer, also those whose peer has gone since."""
+        return self._offer.channels
+
+    @property
     def peers(self) -> frozenset[Peer]:
         """The peers of all channels of the offer."""
         return frozenset(channel.peer for channel in self._offer.channels)

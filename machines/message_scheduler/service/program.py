@@ -3,6 +3,7 @@
 lawful run message_scheduler peer A --port 7001
 lawful run message_scheduler fetch A=7001 B=7002 --objects 100
 lawful run message_scheduler demo --peers 3 --objects 300 --faults 0.2 --kill --seed 1
+lawful run message_scheduler demo --notices 200 --priority 5 --patience 3
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 from lawful import argument_types as types
@@ -25,7 +26,7 @@ from lawful.runtime.timers import REAL
 
 from ...services import LOOPBACK
 from ...services.jumping_clock import JumpingClock, add_jumps
-from .clients import BulkFetcher, Notifier, RetryElsewhere
+from .clients import Announcer, BulkFetcher, Notifier, RetryElsewhere
 from .offering import Message
 from .overlay import connected
 from .peer_process import PeerProcess
@@ -34,6 +35,7 @@ from .scheduler import MessageScheduler
 from .settings import Config, Options
 
 TYPE = "object"
+DIGESTED = 0.02  # Seconds that a peer takes for a notice.
 NAMES = "ABCDEFGH"
 FAILED, USAGE = 1, 5
 
@@ -41,13 +43,26 @@ FAILED, USAGE = 1, 5
 @dataclass(frozen=True)
 class Task:
     """What `fetch` and `demo` do: so many objects, with a timeout in seconds for each request; all
-    within `seconds`. `journal`: a file, or None. `jumps`: seconds of the clock's, or None."""
+    within `seconds`. Beside them so many `notices` of this priority; `patience`: how often they may
+    overtake the others. `journal`: a file, or None. `jumps`: seconds of the clock's, or None."""
 
     objects: int
+    notices: int
+    priority: int
+    patience: int
     timeout: float
     seconds: float
     journal: Path | None
     jumps: float | None
+
+    def __post_init__(self) -> None:
+        config = self.config()
+        config.milliseconds(self.timeout)  # The longest that a message may have.
+        config.check_priority(self.priority)
+
+    def config(self) -> Config:
+        """The scheduler's. Errors: ValueError."""
+        return Config(patience=self.patience, redial=0.1)
 
 
 @dataclass(frozen=True)
@@ -71,8 +86,7 @@ def main(words: Sequence[str]) -> int:
     try:
         if given.command == "peer":
             return _peer(given.name, given.port, _behaviour(given), given.seed)
-        Config().milliseconds(given.timeout)  # The longest that a message may have.
-        task = Task(given.objects, given.timeout, given.seconds, given.journal, given.jumps)
+        task = Task(**{each.name: getattr(given, each.name) for each in fields(Task)})
         if given.command == "fetch":
             return _fetch(types.distinct(given.peers), task)
         return _demo(NAMES[: given.peers], task, Trouble(given.faults, given.kill, given.seed))
@@ -119,6 +133,18 @@ def _parser() -> argparse.ArgumentParser:
 def _task(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--objects", type=types.held, default=100, help="default 100")
     parser.add_argument(
+        "--notices", type=types.held, default=0, help="send so many notices meanwhile; default 0"
+    )
+    parser.add_argument(
+        "--priority", type=types.held, default=1, help="of the notices; all else has 0; default 1"
+    )
+    parser.add_argument(
+        "--patience",
+        type=types.held,
+        default=Config.patience,
+        help=f"how often they may overtake who waits; default {Config.patience}",
+    )
+    parser.add_argument(
         "--timeout", type=types.seconds, default=1.0, help="seconds for each request"
     )
     parser.add_argument(
@@ -154,20 +180,23 @@ def _fetch(peers: Mapping[str, int], task: Task, at_half: Callable[[], None] | N
     what came and what did not. Halfway call `at_half`."""
     journal = None if task.journal is None else Journal(task.journal)
     clock = REAL if task.jumps is None else JumpingClock(task.jumps)
-    scheduler = MessageScheduler(options=Options(clock=clock, journal=journal, failed=_say))
+    config = task.config()
+    scheduler = MessageScheduler(config, Options(clock=clock, journal=journal, failed=_say))
     wanted = [b"%d" % n for n in range(task.objects)]
     fetcher = BulkFetcher(scheduler, Message(TYPE, b"", task.timeout), wanted, is_right=is_right)
     retry = RetryElsewhere(scheduler, Message("ledger", b"latest", task.timeout))
     notifier = Notifier(scheduler, Message("hello", b"", task.timeout), len(peers))
+    notice = Message("notice", b"", DIGESTED)
+    announcer = Announcer(scheduler, notice, task.notices, priority=task.priority)
     begun, in_time = time.monotonic(), True
     fault: Exception | None = None
     with interruption() as interrupted:
         try:
             with (
                 contextlib.nullcontext() if journal is None else journal,
-                connected(scheduler, peers, Config(redial=0.1)) as overlay,
+                connected(scheduler, peers, config) as overlay,
             ):
-                for client in (fetcher, retry, notifier):
+                for client in (fetcher, retry, notifier, announcer):
                     client.start()
                 end = begun + task.seconds
                 while not fetcher.done.wait(0.02) and time.monotonic() < end:
@@ -176,7 +205,7 @@ def _fetch(peers: Mapping[str, int], task: Task, at_half: Callable[[], None] | N
                     if at_half is not None and len(fetcher.found) * 2 > task.objects:
                         at_half()
                         at_half = None
-                for client in (notifier, retry):
+                for client in (notifier, retry, announcer):
                     in_time &= client.done.wait(max(0.0, end - time.monotonic()))
         except (OSError, JournalError) as error:
             fault = error
@@ -189,13 +218,15 @@ def _fetch(peers: Mapping[str, int], task: Task, at_half: Callable[[], None] | N
         print(f"not fetched: {ranges_of(n for n in wanted if n not in fetcher.found)}")
     print(f"notified: {_list(notifier.told)}")
     print(f"asked until answered: {_list(retry.asked) if retry.body else 'no answer'}")
+    if task.notices:
+        print(f"notices: {announcer.sent} of {task.notices}")
     print(_listed(scheduler.stats().counts))
     if isinstance(clock, JumpingClock):
         print(clock)
     if fault is not None:
         print(f"lawful run message_scheduler: {fault}")
-    good = found == task.objects and in_time and retry.body is not None and fault is None
-    return 0 if good else FAILED
+    sent = found == task.objects and announcer.sent == task.notices and retry.body is not None
+    return 0 if sent and in_time and fault is None else FAILED
 
 
 def _demo(names: str, task: Task, trouble: Trouble) -> int:

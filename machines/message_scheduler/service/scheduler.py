@@ -12,8 +12,8 @@ numbers and peers, and counters.
     scheduler.stop()
 
 Any thread may call any method, also inside a callback. The thread that finds a callback due runs
-it, whoever scheduled it: a callback should be short. First come, first served: the machine has
-neither priorities nor ageing.
+it, whoever scheduled it: a callback should be short. A sender may have a priority: a more urgent
+one overtakes those that came earlier, each at most `Config.patience` times.
 
 Source: `message-scheduler.md`, demands R3 to R40.
 """
@@ -62,7 +62,10 @@ class MessageScheduler:
         self._options = options or Options()
         self._clock = SteadyClock(self._options.clock, MILLISECONDS)
         self._machine = Scheduler(
-            least=self._config.least, greatest=self._config.greatest, clock=self._clock
+            least=self._config.least,
+            greatest=self._config.greatest,
+            patience=self._config.patience,
+            clock=self._clock,
         )
         if self._options.journal is not None:
             self._options.journal.attach(self._machine, self._options.name)
@@ -74,6 +77,7 @@ class MessageScheduler:
         self._used: dict[ChannelId, int] = {}  # When, for the order in an offering.
         self._names = count(1)
         self._uses = count(1)
+        self._urgent = False  # A sender with a priority has come: some may be overtaken.
         self._counts: Counter[str] = Counter()
         self._broken: Exception | None = None  # What the journal raised while callbacks were due.
         self._caller: int | None = None  # The thread that runs a callback.
@@ -121,15 +125,20 @@ class MessageScheduler:
 
     # Senders.
 
-    def schedule(self, sender: Sender) -> Token | None:
+    def schedule(self, sender: Sender, priority: int = 0) -> Token | None:
         """Put a sender at the end of the queue; its token. None after `stop`: nobody will call
-        it."""
+        it.
+
+        `priority`: 0 to `most_priority`; a greater one is more urgent. Errors: ValueError for any
+        other.
+        """
+        self._config.check_priority(priority)
         with self._event():
             token = Token(str(next(self._names)))
-            self._senders[token] = sender
-            accepted = self._machine.schedule(token)
-            if not accepted:
-                del self._senders[token]
+            accepted = self._machine.schedule(token, priority)
+            if accepted:
+                self._senders[token] = sender
+                self._urgent = self._urgent or priority > 0
         return token if accepted else None
 
     def withdraw(self, waits: Token | int) -> bool:
@@ -311,7 +320,7 @@ class MessageScheduler:
         interrupt: BaseException | None = None
         machine = self._machine
         while not machine.calling:
-            call = machine.call()
+            call = self._next_call()
             if call is None:
                 break
             action, ended = self._prepared(call)
@@ -330,6 +339,17 @@ class MessageScheduler:
             self._over.set()
         if interrupt is not None:
             raise interrupt
+
+    def _next_call(self) -> Call | None:
+        """The callback that is due; counts the senders that an offer overtakes."""
+        machine = self._machine
+        if not self._urgent:
+            return machine.call()
+        before = sum(machine.overtaken.values())
+        call = machine.call()
+        if isinstance(call, Offer):
+            self._counts["overtaken"] += sum(machine.overtaken.values()) - before
+        return call
 
     def _prepared(self, call: Call) -> tuple[Callable[[], None], Callable[[], None]]:
         """The callback to run without the lock, and what to do with the lock after it."""

@@ -20,7 +20,8 @@ from .wire import LARGEST_NUMBER, LONGEST_BODY
 class Config:
     """How a scheduler and its connections behave; times in seconds.
 
-    `least`, `greatest`: the numbers of requests. `longest_timeout`: of one message.
+    `least`, `greatest`: the numbers of requests. `patience`: how often a sender may be overtaken by
+    more urgent ones. `most_priority`: the most urgent. `longest_timeout`: of one message.
     `most_channels`: that a peer may have; a peer that says more is not connected. `longest_body`:
     bytes of one message, either way. `silence`: a connection on which nothing was heard for so long
     is given up (R36). `redial`: the pause before a lost connection is made again. `backlog`: bytes
@@ -31,6 +32,8 @@ class Config:
 
     least: int = 0x1000000
     greatest: int = LARGEST_NUMBER
+    patience: int = 8
+    most_priority: int = 255
     longest_timeout: float = 3_600.0
     most_channels: int = 64
     longest_body: int = 1_000_000
@@ -47,12 +50,21 @@ class Config:
                 f" not {self.least} and {self.greatest}"
             )
         limits = {
+            "patience": (0, 2**31),
+            "most_priority": (0, 2**31),
             "most_channels": (1, 2**16 - 1),
             "longest_body": (0, LONGEST_BODY),
             "backlog": (1, 2**40),
             "tolerated": (0, 2**31),
         }
         check_ranges(self, limits)
+
+    def check_priority(self, priority: int) -> None:
+        """Errors: ValueError out of its range."""
+        if not 0 <= priority <= self.most_priority:
+            raise ValueError(
+                f"a priority is a number from 0 to {self.most_priority}, not {priority}"
+            )
 
     def milliseconds(self, timeout: float) -> int:
         """A message's time for the machine, which refuses 0; rounded up. Errors: ValueError out of
@@ -98,7 +110,8 @@ class Stats:
 
     Read from the machine: `waiting` senders, `outstanding` requests, `open` and `closed` channels.
     `counts`: since it was made. Of callbacks: `offers`, `discards`, `successes`, `failures`,
-    `raised` (an exception came out). Of messages: `requests`, `notifications`, `strays` (responses
+    `raised` (an exception came out). Of senders: `overtaken` (each time that an offer went to a
+    more urgent one first). Of messages: `requests`, `notifications`, `strays` (responses
     late, or of another request, peer or type). Of connections: `connected`, `disconnected`,
     `skipped` (a channel of a dead peer), `dials_failed`, `malformed`, `oversized`, `unexpected`
     (frames that a peer has no reason to send, and more responses than messages), `unknown` (a peer

@@ -3,7 +3,8 @@
 The judge knows nothing of the service and nothing of the machine: it reads the histories alone.
 Its promises are those of `message-scheduler.md`: one end for each sender and each request (R30),
 callbacks that never overlap (R38), offers and channels that are used as offered (R18, R19, R25),
-answers of the right peer to the right request (R3), nothing after `stop` (R32).
+answers of the right peer to the right request (R3), nothing after `stop` (R32); and those of
+`turns.py`.
 """
 
 from __future__ import annotations
@@ -11,6 +12,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+
+from tests.machines.message_scheduler import turns
+from tests.machines.message_scheduler.turns import Event
 
 
 @dataclass
@@ -57,13 +61,16 @@ class Asking:
 class History:
     """All that was seen in one run. `right`: the answer to each request's body. `lies`: what a peer
     has said to numbers that it was not asked. `arrived`: how many requests came to a peer.
-    `shared`: messages on a channel whose request had not ended."""
+    `turns`: what clients have noted of the order, which `turns.py` judges. `shared`: messages on a
+    channel whose request had not ended."""
 
     sendings: list[Sending] = field(default_factory=list[Sending])
     askings: list[Asking] = field(default_factory=list[Asking])
     right: dict[bytes, bytes] = field(default_factory=dict[bytes, bytes])
     lies: dict[str, frozenset[bytes]] = field(default_factory=dict[str, frozenset[bytes]])
     arrived: Counter[str] = field(default_factory=Counter[str])
+    turns: list[Event] = field(default_factory=list[Event])
+    patience: int = 0
     shared: int = 0
     overlapping: int = 0
     after_stop: int = 0
@@ -83,6 +90,7 @@ def problems(history: History) -> Iterator[str]:
     for peer, arrived in history.arrived.items():
         if arrived > sent[peer]:
             yield f"{arrived} requests arrived at {peer}, {sent[peer]} were sent"
+    yield from turns.problems(history.patience, history.turns)
     if history.shared:
         yield f"{history.shared} messages on a channel that was in use"
     if history.overlapping:

@@ -33,6 +33,7 @@ from lawful.runtime.kernel.event_record import Stepped
 from lawful.runtime.simulation.event_loop import SimulatedLoop
 from lawful.runtime.simulation.network import Network
 from lawful.runtime.simulation.turns import World
+from tests.machines.message_scheduler import turns
 from tests.machines.message_scheduler.history import Asking, History, Sending, Times, problems
 from tests.machines.simulated_runs import Clock, Recorder, Run, Watch, timers_left
 
@@ -115,12 +116,28 @@ class Client:
         self._used = 0
 
     def schedule(self) -> Token | None:
-        self._scene.history.sendings.append(self.sending)
-        token = self._scene.scheduler.schedule(self)
+        """With a priority, or without one."""
+        history = self._scene.history
+        history.sendings.append(self.sending)
+        priority = self._scene.world.random.choice(PRIORITIES)
+        token = self._scene.scheduler.schedule(self, priority)
         self.sending.accepted = token is not None
+        if token is not None:
+            history.turns.append(turns.Accepted(int(token), priority))
         return token
 
+    def withdraw(self, token: Token) -> bool:
+        noted = self._scene.history.turns
+        noted.append(turns.Withdrawing(int(token)))
+        returned = self._scene.scheduler.withdraw(token)
+        noted.append(turns.Withdrawn(int(token), returned))
+        if returned:
+            self.sending.ends.append("withdrawn")
+        return returned
+
     def on_offer(self, offering: Offering) -> None:
+        noted = self._scene.history.turns
+        noted.append(turns.Offered(int(offering.token), offering.channels))
         with Inside(self._scene, "on_offer"):
             channels = list(offering)
             try:
@@ -147,6 +164,7 @@ class Client:
                 asking = Asking(name, number, message.body, message.timeout, scene.times())
                 self.numbers[number] = scene.busy[channel] = asking
                 scene.history.askings.append(asking)
+            scene.history.turns.append(turns.Sent(int(offering.token), channel))
             self._used += 1
 
     def on_discard(self) -> None:
@@ -185,12 +203,14 @@ class Inside:
 
     def __exit__(self, kind: object, *_: object) -> None:
         self._scene.inside -= 1
+        self._scene.history.turns.append(turns.Returned())
         raises = self._scene.chance(0.05 if self._scene.faulty else 0.0)
         if raises and kind is None:
             self._scene.faults[f"{self._name} raised"] += 1
             raise Planned("a callback fails, on purpose")
 
 
+PRIORITIES = (0, 0, 0, 1, 2)
 KINDS = ("asks", "asks", "again", "refuses", "notifies")
 
 
@@ -200,15 +220,16 @@ def clients(scene: Scene, count: int) -> None:
     for _ in range(count):
         client = Client(scene, draw.choice(KINDS))
         token = client.schedule()
-        scene.world.sleep(draw.uniform(0.0, 0.9))
-        if token is not None and scene.chance(0.1) and scene.scheduler.withdraw(token):
-            client.sending.ends.append("withdrawn")
+        if scene.chance(0.3):  # Else the next one comes at once, and they wait together.
+            scene.world.sleep(draw.uniform(0.0, 3.0))
+        if token is not None and scene.chance(0.1):
+            client.withdraw(token)
         for number, asking in [*client.numbers.items()]:
             if not asking.ends and scene.chance(0.1) and scene.scheduler.withdraw(number):
                 asking.ends.append("withdrawn")
         refused = client.sending.refuses and not client.sending.ends and token is not None
-        if refused and token is not None and scene.scheduler.withdraw(token):
-            client.sending.ends.append("withdrawn")
+        if refused and token is not None:
+            client.withdraw(token)
     scene.talking -= 1
 
 
@@ -307,10 +328,11 @@ def simulate(
     scene = Scene(world, network, SimulatedLoop(world, network))
     scene.watch.journal = journal
     draw = random.Random(seed)
-    config = replace(CONFIG, greatest=draw.choice((40, 4_000)))
+    config = replace(CONFIG, greatest=draw.choice((40, 4_000)), patience=draw.choice((0, 1, 3)))
     options = Options(
         clock=scene.clock, journal=scene.watch, threads=world, failed=scene.failures.append
     )
+    scene.history.patience = config.patience
     scene.scheduler = kind(config, options)
     share = {fate: draw.choice((0.0, 0.0, 0.1)) for fate in FATES}
     for name in "ABC":

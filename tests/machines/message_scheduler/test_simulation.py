@@ -186,6 +186,77 @@ def test_a_bug_planted_in_its_connections_is_found(
     assert any(simulate(seed).problems for seed in range(30))
 
 
+# Bugs that are planted in the machine: whose turn it is.
+
+
+class NobodyAges(declaration.Scheduler):
+    """The most urgent sender is next, however often it overtakes the others."""
+
+    def next_sender(self, unseen: list[Token]) -> Token:
+        return max(unseen, key=lambda t: self.priority.get(t, 0))
+
+
+class OvertakesEquals(declaration.Scheduler):
+    """Of those that are as urgent the last one is next."""
+
+    def next_sender(self, unseen: list[Token]) -> Token:
+        token = unseen[0]
+        for each in unseen:
+            if self.priority.get(each, 0) >= self.priority.get(token, 0):
+                token = each
+            if self.overtaken.get(each, 0) >= self.patience:
+                break
+        for earlier in unseen[: unseen.index(token)]:
+            self.overtaken[earlier] = self.overtaken.get(earlier, 0) + 1
+        return token
+
+
+class CountsTwice(declaration.Scheduler):
+    """Who is overtaken once is taken for one that was overtaken twice."""
+
+    def next_sender(self, unseen: list[Token]) -> Token:
+        token = super().next_sender(unseen)
+        for earlier in unseen[: unseen.index(token)]:
+            self.overtaken[earlier] += 1
+        return token
+
+
+class CountsTheSeen(declaration.Scheduler):
+    """Who has refused these channels is taken for overtaken."""
+
+    def next_sender(self, unseen: list[Token]) -> Token:
+        token = super().next_sender(unseen)
+        for earlier in self.queue[: self.queue.index(token)]:
+            if earlier not in unseen:
+                self.overtaken[earlier] = self.overtaken.get(earlier, 0) + 1
+        return token
+
+
+class NoPriorities(declaration.Scheduler):
+    """First come, first served, whatever the priority."""
+
+    def next_sender(self, unseen: list[Token]) -> Token:
+        return unseen[0]
+
+
+@pytest.mark.one_in(2)
+@pytest.mark.parametrize(
+    ("bug", "said"),
+    [
+        (NobodyAges, "overtook one that was overtaken often enough"),
+        (OvertakesEquals, "as urgent"),
+        (CountsTwice, "more urgent"),
+        (CountsTheSeen, "more urgent"),
+        (NoPriorities, "more urgent"),
+    ],
+)
+def test_a_wrong_turn_is_found(
+    bug: type[declaration.Scheduler], said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scheduler, "Scheduler", bug)
+    assert any(said in line for seed in range(40) for line in simulate(seed).problems)
+
+
 # Replay.
 
 
