@@ -22,7 +22,7 @@ from lawful.spec.values.time import clock_of
 
 from ..kernel import guards
 from ..kernel.dispatch import at_one_instant, reader
-from ..kernel.plan import Alarm, Candidate, Ignoring, Instance, Plan, Row, Way
+from ..kernel.plan import Alarm, Candidate, Guards, Ignoring, Instance, Plan, Way
 from . import arguments, initial
 from .alarms import due_timers, fireable, has_time
 from .generated_code import GeneratedCode, returning
@@ -108,7 +108,7 @@ class Compiler:
         plan.compiled, plan.watched = self.compiled, functools.partial(self.compiled, watched=True)
         plan.logged = functools.partial(self.observed, logged=True)
         plan.fresh_but = self.fresh_but
-        plan.rows = self.rows
+        plan.guards = self.guards
         plan.constructor = self.constructor
         plan.maker = self.maker if initial.plainly_made(m) else None
         plan.only_reads = functools.partial(only_reads, m, self.ghosts)
@@ -335,19 +335,26 @@ class Compiler:
         writes = tuple(self.reach.of_transition(tr).variables)
         return GuardedBody(tr, body, guards_of(tr, body), writes, core, parts)
 
-    def rows(self, key: str) -> tuple[tuple[str, Row], ...]:
-        """Compile and return the function of each transition's first false guard."""
+    def guards(self, key: str) -> tuple[Guards, ...]:
+        """Compile and return the guards of each transition of a way."""
         with ONE_AT_A_TIME:
             way = self.plan.ways[key]
             emitter = self.of_way(Method, way, False)
-            found: list[tuple[str, str]] = []
+            found: list[tuple[GuardedBody, str]] = []
             for each in self.bodies(way):
                 shown, f = each.transition.name, each.transition.function
                 made = self.code.names.reserve(f"{shown}_row")
                 self.code.add(made, f.place, [n for n, _ in f.params], emitter.row(each), shown)
-                found.append((shown, made))
+                found.append((each, made))
             self.code.define()
-            return tuple((shown, self.code.names.globals[made]) for shown, made in found)
+            return tuple(
+                Guards(
+                    each.transition.name,
+                    self.code.names.globals[made],
+                    not self.writes.may_refuse(each.rest),
+                )
+                for each, made in found
+            )
 
     def _place(self, way: Way) -> Place:
         served = self.serving(way)

@@ -280,7 +280,7 @@ class InstanceAccess(Access[M]):
         """
         way, given = self._checked(event, args)
         self._open(event)
-        return dispatch.attempt(self._machine, way, given) is None
+        return not dispatch.refuses(self._machine, way, given)
 
     def explain(self, event: str, *args: Any) -> tuple[Reason, ...]:
         """Why the call would be refused, a row for each transition that serves the event; empty

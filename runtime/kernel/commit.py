@@ -229,14 +229,12 @@ def unserved(state: State, way: Way, args: tuple[Any, ...]) -> Any:
         if way.conditional and ignored(state, way, args):
             state.__environment__.last_transition = None
             return None
-        if way.rows is None:
-            way.rows = state.__plan__.rows(way.name)
         rows: list[FalseGuard] = []
-        for name, first in way.rows:
-            row = first(state, *args)
+        for each in state.__plan__.guards_of(way):
+            row = each.first_false(state, *args)
             if row is None:  # The time has gone on since.
                 return choose(state, way, args)
-            rows.append((name, row))
+            rows.append((each.name, row))
     except (*FAULTS, Refusal) as error:
         return chosen_again(error, state, way, args)
     raise Refused.later((_worded, state.__plan__, way, control(state), rows))

@@ -91,7 +91,27 @@ def step(state: State, way: str, *args: Any) -> Any:
 
 def possible(state: State, way: str, *args: Any) -> bool:
     """Whether a call of a part's event would not be refused. Changes nothing."""
-    return attempt(state, state.__plan__.ways[way], args) is None
+    return not refuses(state, state.__plan__.ways[way], args)
+
+
+def refuses(state: State, way: Way, args: tuple[Any, ...]) -> bool:
+    """Whether the call would be refused. Changes nothing.
+
+    Where the guards before the first change decide, nothing else is run; elsewhere `attempt` does.
+    """
+    found = state.__plan__.guards_of(way)
+    if len(found) == len(way.candidates):
+        try:
+            for each in found:
+                if each.first_false(state, *args) is None:
+                    if each.decide:
+                        return False
+                    break
+            else:
+                return not (way.ignores and ignored(state, way, args))
+        except (*FAULTS, Refusal) as error:
+            let_out(error)
+    return attempt(state, way, args) is not None
 
 
 def reasons(state: State, way: Way, args: tuple[Any, ...]) -> tuple[Reason, ...]:

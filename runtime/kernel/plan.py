@@ -29,6 +29,16 @@ Instance = Any  # A `state.State`; that module names the plan, so this one canno
 
 
 @dataclass(frozen=True, slots=True)
+class Guards:
+    """The guards of a transition before its first change: `first_false(state, *args)` gives the
+    first one that is false, None where all hold. `decide`: nothing after them refuses."""
+
+    name: str
+    first_false: Row
+    decide: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Candidate:
     """A transition: `run(state, *args)` changes the state in place, also where it then refuses.
 
@@ -58,8 +68,8 @@ class Way:
     parts. `checks`: one for each parameter. `method`: what users call, from the first call on; see
     `Plan.method`. `silent`: the control states
     in which an `ignore` applies whatever the arguments are, None for all; `conditional`: whether
-    another `ignore` has a condition. `rows`: of each of several transitions the function of its
-    first false guard, None until an event was refused. `read` gives the values of `slots`.
+    another `ignore` has a condition. `guards`: those of each transition, None until somebody asks
+    for them, empty where `commit.choose` runs the transitions. `read` gives the values of `slots`.
     `grows`: it is no event, but the growth of a sort; it changes the universe. `copies`: an
     argument may be a mapping, which the caller could change later.
     """
@@ -77,7 +87,7 @@ class Way:
     method: Callable[..., Any] | None = None
     silent: tuple[enum.Enum, ...] | None = ()
     conditional: bool = False
-    rows: tuple[tuple[str, Row], ...] | None = None
+    guards: tuple[Guards, ...] | None = None
     read: Callable[[Instance], tuple[Any, ...]] = lambda state: ()
     grows: bool = False
     copies: bool = False
@@ -173,7 +183,7 @@ class Plan:
     watched: Callable[[str], Callable[..., Any]] = lambda name: print
     observed: Callable[[str], Callable[..., Any] | None] = lambda name: None
     logged: Callable[[str], Callable[..., Any] | None] = lambda name: None
-    rows: Callable[[str], tuple[tuple[str, Row], ...]] = lambda name: ()
+    guards: Callable[[str], tuple[Guards, ...]] = lambda name: ()
     runs: dict[str, Callable[..., Any]] = field(default_factory=dict[str, Callable[..., Any]])
     tells: dict[str, Any] = field(default_factory=dict[str, Any])
     logs: dict[str, Any] = field(default_factory=dict[str, Any])
@@ -209,6 +219,12 @@ class Plan:
     def steps(self) -> dict[str, Way]:
         """The ways into the machine, and those in which its sorts grow: what a log has rows of."""
         return {**self.ways, **self.growth}
+
+    def guards_of(self, way: Way) -> tuple[Guards, ...]:
+        """The guards of a way's transitions, compiled when somebody asks for them first."""
+        if way.guards is None:
+            way.guards = self.guards(way.name)
+        return way.guards
 
     def method(self, way: Way) -> Callable[..., Any]:
         """The method that users call for an event, compiled when somebody asks for it first."""
