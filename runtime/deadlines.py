@@ -5,15 +5,15 @@
     deadlines.next_deadline()           # when to come back
     deadlines.fire_due(clock.now())
 
-Nothing here waits or has a thread. `Deadlines` observes its instances, so nobody has to report a
+Nothing here waits or has a thread. `Deadlines` follows its instances, so nobody has to report a
 changed timer. An item of the heap says only when to look at an instance; the instance's state then
 decides what fires, so a timer that was stopped, or started again for later, does not fire. If a
 timer is started again for later, the heap stays as it is: its item comes up at the old time and is
 queued anew.
 
 An interrupt may come anywhere, and no timer is lost. An instance whose item was taken off the heap
-is in `_unseen` until it is queued again. Each instance has two observers, since an interrupt of one
-keeps no other from being called: the second one looks where the first one did not.
+is in `_unseen` until it is queued again. Where an interrupt ends a look after an event, or comes
+before it, another look follows.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from lawful.spec import types as t
 from lawful.spec.outcomes import MachineFault
 from lawful.spec.values.time import clock_of
 
-from .instances.access import Fired, deadlines_of
+from .instances.access import Fired, deadlines_of, first_deadline
 from .instances.observers import foremost
 from .kernel.state import Closed
 
@@ -39,22 +39,28 @@ LONGEST = 64.0  # Seconds until a timer is tried again whose transition has fail
 
 
 class _Watched:
-    """An instance in `Deadlines`; `queued`: the time of its valid item in the heap, if any;
-    `looked`: the first observer has looked at it, and the second one was not called yet; `pause`:
-    in how many seconds it is tried again, after an error that was none of the machine."""
+    """An instance in `Deadlines`, and its `Follower`; `queued`: the time of its valid item in the
+    heap, if any; `pause`: in how many seconds it is tried again, after an error that was none of
+    the machine."""
 
-    __slots__ = ("entry", "gone", "looked", "number", "pause", "perform", "queued", "tick")
+    __slots__ = ("entry", "gone", "number", "of", "pause", "perform", "queued", "tick")
 
-    def __init__(self, entry: Machine, perform: Perform, number: int) -> None:
+    def __init__(self, of: Deadlines, entry: Machine, perform: Perform, number: int) -> None:
+        self.of = of
         self.entry = entry
         self.perform = perform
         self.number = number
         self.queued: float | None = None
         self.gone = False
-        self.looked = False
         self.pause = 0.0
         clock = clock_of(entry.lawful.plan.machine)
         self.tick = clock.type.tick if clock and isinstance(clock.type, t.Clock) else None
+
+    def look(self) -> None:
+        self.of.look(self)
+
+    def look_again(self) -> None:
+        self.of.look_again(self)
 
 
 class Deadlines:
@@ -80,21 +86,10 @@ class Deadlines:
         Returns a function that ends this. Errors: RuntimeError for a part, and before an `@initial`
         was called.
         """
-        row = _Watched(entry, perform, next(self._numbers))
-
-        def first(_: object) -> None:
-            row.looked = False
-            self._look(row)
-            row.looked = True
-
-        def second(_: object) -> None:
-            if not row.looked:
-                self._look_again(row)
-            row.looked = False
-
-        detach = [entry.lawful.observe(each) for each in (first, second)]
+        row = _Watched(self, entry, perform, next(self._numbers))
+        detach = entry.lawful.follow(row)
         self._live += 1
-        self._look(row)
+        self.look(row)
         return lambda: self._end(row, detach)
 
     def driven(self, sooner: Callable[[], None]) -> Callable[[], None]:
@@ -163,18 +158,18 @@ class Deadlines:
     def _catch_up(self) -> None:
         """Look at the instances at which an interrupt has kept somebody from looking."""
         for row in list(self._unseen):
-            self._look(row)
+            self.look(row)
 
-    def _look(self, row: _Watched) -> None:
+    def look(self, row: _Watched) -> None:
         """After an event: queue the instance if it is due earlier than the heap says."""
-        due = min(deadlines_of(row.entry), default=None)
+        due = first_deadline(row.entry)
         if due is not None:
             self._queue(row, due)
         self._unseen.pop(row, None)
 
-    def _look_again(self, row: _Watched) -> None:
+    def look_again(self, row: _Watched) -> None:
         """Look, and tell who waits, where an interrupt came in between."""
-        self._look(row)
+        self.look(row)
         if self._sooner is not None:
             self._sooner()
 
@@ -204,9 +199,8 @@ class Deadlines:
             self._heap = [each for each in self._heap if not _stale(each)]
             heapq.heapify(self._heap)
 
-    def _end(self, row: _Watched, detach: list[Callable[[], None]]) -> None:
-        for end in detach:
-            end()
+    def _end(self, row: _Watched, detach: Callable[[], None]) -> None:
+        detach()
         self._live -= not row.gone
         row.gone, row.queued = True, None
         self._unseen.pop(row, None)

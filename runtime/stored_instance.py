@@ -25,7 +25,7 @@ from lawful.spec.values.world import Encoder, encoder
 from .compile.python_ast import assign, name
 from .databases.database import StoreError
 from .databases.tables import COLUMNS, checksum, digest, sum_of_snapshot
-from .instances.access import behaviour_of, deadlines_of, fingerprint_of
+from .instances.access import behaviour_of, fingerprint_of, first_deadline
 from .instances.armed_timers import armed_timers
 from .instances.container_changes import Teller
 from .instances.observers import Observed
@@ -103,7 +103,7 @@ class StoredInstance:
 
     def due(self, wall: float, now: float) -> float | None:
         """When its next timer is due, in seconds since 1970, of which there are `wall` at `now`."""
-        deadline = min(deadlines_of(self.entry), default=None)
+        deadline = first_deadline(self.entry)
         return None if deadline is None else wall + (deadline - now)
 
     def gone_elsewhere(self, how: str = ", or was removed") -> StoreError:

@@ -99,6 +99,7 @@ class Compiler:
         plan.defaults.update(made[defaults](None))
         plan.required = tuple(p.name for p in m.parameters if p.default is None)
         plan.timed = any(has_time(kind) for kind in plan.fields.values())
+        plan.clocked = clock_of(m) is not None
         plan.fresh = made[fresh]
         plan.bounds = tuple((slot(n), k) for n, k in plan.fields.items() if bounded(k))
         checks = self.checks(m.name, ((p.name, p.type) for p in m.parameters))
@@ -366,8 +367,7 @@ class Compiler:
             made = self.method(self.plan.ways[key], watched)
             self.code.define()
             method = self.code.names.globals[made]
-            paused = clock_of(self.machine) is not None and not watched
-            return at_one_instant(method) if paused else method
+            return at_one_instant(method) if self.plan.clocked and not watched else method
 
     def observed(self, key: str, logged: bool = False) -> Any:
         """Compile and return the method of instances whose observers alone are told, or of those

@@ -26,7 +26,7 @@ from ..migration import Migration, check_renamed
 from ..timers import REAL, SHARED_ENVIRONMENT, Environment
 from . import enforcement, growth, json_events, snapshots
 from .make import assume, bare, begin, plan_of
-from .observers import Observed, foremost
+from .observers import Follower, Observed, foremost
 from .part_parameters import as_declared, taken_from_declaration
 
 M = TypeVar("M", bound=State)
@@ -367,13 +367,26 @@ class InstanceAccess(Access[M]):
         if isinstance(watch, Observed):
             if callback in watch.observers:
                 watch.forget(callback)
-            if not watch.observers and watch.asserted is None and watch.log is None:
+            if not watch.needed:
+                self._machine.__watch__ = None
+
+    def follow(self, follower: Follower) -> Callable[[], None]:
+        """Have it look after every event from now on; for the runtime's own use. Returns a function
+        that ends this. RuntimeError as `observe`."""
+        self.watched("observe").followers += (follower,)
+        return lambda: self._unfollow(follower)
+
+    def _unfollow(self, follower: Follower) -> None:
+        watch = self._machine.__watch__
+        if isinstance(watch, Observed):
+            watch.followers = tuple(each for each in watch.followers if each is not follower)
+            if not watch.needed:
                 self._machine.__watch__ = None
 
     def next_deadline(self) -> float | None:
         """When the next timer that fires a transition is due, in the clock's seconds; None while
         none is armed. It may have passed, where what the timer fires is refused now."""
-        return min(deadlines_of(self._machine), default=None)
+        return first_deadline(self._machine)
 
     def fire_due(self, now: float) -> list[Fired]:
         """Run the transitions of the timers that are due at `now`, the earliest deadline first,
@@ -448,6 +461,16 @@ class InstanceAccess(Access[M]):
 def deadlines_of(state: State) -> Iterator[float]:
     """The deadline of each armed timer of an instance that fires a transition."""
     return (due for alarm in state.__plan__.alarms for due, _ in alarm.find(state))
+
+
+def first_deadline(state: State) -> float | None:
+    """The earliest of them; None while no such timer is armed."""
+    first: float | None = None
+    for alarm in state.__plan__.alarms:
+        for due, _ in alarm.find(state):
+            if first is None or due < first:
+                first = due
+    return first
 
 
 def _fired(machine: State, way: Way, args: tuple[Any, ...]) -> Any:

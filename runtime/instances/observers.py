@@ -8,7 +8,7 @@ from itertools import repeat
 from threading import get_ident
 from typing import Any, Protocol
 
-from lawful.spec.outcomes import Refused
+from lawful.spec.outcomes import MachineFault, Refused
 
 from ..kernel.commit import NOT_FIRED, UNDECIDED
 from ..kernel.dispatch import control, save, undoing
@@ -49,6 +49,19 @@ class Log(Protocol):
         ...
 
 
+class Follower(Protocol):
+    """Looks at an instance after each of its events, also after those that are refused. It gets no
+    record of them, whose making takes longer than most events."""
+
+    def look(self) -> None:
+        """An event is over."""
+        ...
+
+    def look_again(self) -> None:
+        """The same, where an interrupt may have ended what `look` does."""
+        ...
+
+
 # Who runs an event, and who calls observers, is taken and tested without a lock, which would take a
 # third of the memory of an instance. With the global lock no thread comes between a test and an
 # assignment that follows it, since CPython changes threads where it delivers interrupts. Without it
@@ -59,10 +72,21 @@ _TELLING: dict[int, Any] = {}
 _NOBODY: Any = ()  # For all that have no observer.
 
 
+class _Queue(list[tuple[tuple[Observer, ...], Stepped]]):
+    """Events that observers have not heard of; `tells`: somebody tells them."""
+
+    __slots__ = ("tells",)
+
+    def __init__(self) -> None:
+        self.tells = False
+
+
 class Observed:
     """Runs the events of one instance, evaluates asserted properties, and calls the observers.
 
-    `log` gets an event first; if it raises, the event is undone, unless the log has it. An event
+    Followers look once an event is over, before observers are told. Where there are followers only,
+    no record is made. `log` gets an event first; if it raises, the event is undone, unless the log
+    has it. An event
     that an observer calls runs at once, and is reported after the present one: all observers get
     the events in the order in which they happened. While a thread runs an event, another one that
     calls one gets a RuntimeError.
@@ -72,28 +96,35 @@ class Observed:
     before the event is either undone or reported (see `dispatch.undoing`).
     """
 
-    __slots__ = ("_runs", "_tells", "_untold", "asserted", "log", "observers")
+    __slots__ = ("_runs", "_untold", "asserted", "followers", "log", "observers")
 
     def __init__(self, asserted: Asserted | None = None) -> None:
         self.observers: tuple[Observer, ...] = ()
+        self.followers: tuple[Follower, ...] = ()
         self.asserted = asserted
         self.log: Log | None = None
-        self._untold: list[tuple[tuple[Observer, ...], Stepped]] = _NOBODY
+        self._untold: _Queue = _NOBODY
         self._runs: int | None = None  # The thread that runs an event.
-        self._tells = False
 
     def call(self, machine: State, way: str, args: tuple[Any, ...], fires: bool = False) -> Any:
         """Run the event and call the observers; returns or raises what the event did. One that a
         timer `fires` returns `NOT_FIRED` where it is refused, of which observers do not hear."""
         plan, log = machine.__plan__, self.log
-        steps = plan.tells if log is None else plan.logs
+        told = True  # Somebody gets a record.
+        if log is not None:
+            steps = plan.logs
+        elif self.observers:
+            steps = plan.tells
+        else:
+            steps, told = plan.runs, False
         step = steps.get(way, UNDECIDED)
         if step is None or self.asserted is not None or not LOCKED:
             return self._run(machine, way, args, fires)
-        if log is None and self._untold is _NOBODY:  # It had a log, and has none any more.
+        if told and log is None and self._untold is _NOBODY:  # It had a log, and has none any more.
             return self._run(machine, way, args, fires)
         if step is UNDECIDED:
-            steps[way] = plan.observed(way) if log is None else plan.logged(way)
+            compiled = plan.logged if log is not None else plan.observed if told else plan.watched
+            steps[way] = compiled(way)
             return self.call(machine, way, args, fires)
         mine = get_ident()
         if self._runs is not None:
@@ -103,8 +134,11 @@ class Observed:
             try:
                 if log is not None:
                     log.begin()
-                if plan.timed:
-                    output = self._paused(machine, step, machine, self, args)
+                if not told:
+                    paused = plan.clocked
+                    output = self._paused(machine, step, args) if paused else step(machine, *args)
+                elif plan.timed:
+                    output = self._paused(machine, step, (self, args))
                 else:
                     output = step(machine, self, args)
             except Refused as refusal:
@@ -113,10 +147,12 @@ class Observed:
                 raise
             finally:
                 self._runs = None
+            for each in self.followers if output is not UNDECIDED else ():
+                each.look()
         except BaseException as error:
             if fires and _not_fired(error):
                 return NOT_FIRED
-            self.tell()
+            self._ended(error, fires)
             raise
         if output is UNDECIDED:
             return self._run(machine, way, args, fires)
@@ -155,17 +191,19 @@ class Observed:
         try:
             try:
                 if machine.__plan__.timed:
-                    output = self._paused(machine, self._step, machine, way, args, step, fires)
+                    output = self._paused(machine, self._step, (way, args, step, fires))
                 else:
                     output = self._step(machine, way, args, step, fires)
             finally:
                 self._runs = None
                 if not LOCKED:
                     del _RUNNING[key]
+            for each in self.followers:
+                each.look()
         except BaseException as error:
             if fires and _not_fired(error):
                 return NOT_FIRED
-            self.tell()
+            self._ended(error, fires)
             raise
         if self.log is not None:
             self.log.kept = ()  # The event is over: nobody asks.
@@ -195,16 +233,16 @@ class Observed:
         how = "send the events of all threads through one runner, lawful.runtime.runner.Runner"
         return RuntimeError(f"{type(machine).__name__}.{way}: {who}; {how}")
 
-    def _paused(self, machine: State, act: Callable[..., Any], *given: Any) -> Any:
-        """Act with the time paused: observers get the time that the step read."""
+    def _paused(self, machine: State, act: Callable[..., Any], given: tuple[Any, ...]) -> Any:
+        """Act on the machine with the time paused: observers get the time that the step read."""
         time = machine.__environment__
         clock = time.clock.now
         if time.now != clock:
-            return act(*given)
+            return act(machine, *given)
         instant = clock()
         time.now = lambda: instant
         try:
-            return act(*given)
+            return act(machine, *given)
         finally:
             time.now = clock
 
@@ -284,16 +322,32 @@ class Observed:
             done = Stepped.made(state, way, args, ran=None, controls=(at, at), refused=why)
             self._untold += ((self.observers, done),)
 
+    def _ended(self, error: BaseException, fires: bool) -> None:
+        """An event has ended with this error: have followers look, and tell observers.
+
+        After a fault of the machine there is nothing to see, and who fires a timer puts it off."""
+        try:
+            for each in self.followers:
+                if isinstance(error, Refused):
+                    each.look()
+                elif not isinstance(error, Exception) or of_a_handler(error):
+                    each.look_again()
+                elif not fires and not isinstance(error, MachineFault):
+                    each.look()
+        finally:
+            self.tell()
+
     def tell(self) -> None:
         """Call the queued observers, unless the log holds them back; raise their first exception,
         the others noted in it.
 
         Where another call does so already, that one goes on: the one that called the observer that
         caused this event, or one of another thread."""
+        untold = self._untold
         first: BaseException | None = None
-        while self._untold and not (self.log is not None and self.log.held):
+        while untold and not (self.log is not None and self.log.held):
             if LOCKED:
-                tells, self._tells = self._tells, True
+                tells, untold.tells = untold.tells, True
             else:
                 mine = get_ident()
                 [taken] = map(_TELLING.setdefault, (id(self),), (mine,))
@@ -301,13 +355,13 @@ class Observed:
             if tells:
                 break  # Who has it looks once more after it was released.
             try:
-                while self._untold:
-                    observers, done = self._untold[0]
+                while untold:
+                    observers, done = untold[0]
                     rest = observers[1:]
                     if rest:
-                        self._untold[0] = rest, done
+                        untold[0] = rest, done
                     else:
-                        del self._untold[0]
+                        del untold[0]
                     if not observers:  # The last one was taken away while the event ran.
                         continue
                     try:  # An interrupt comes before the row was read, or in the observer.
@@ -315,7 +369,7 @@ class Observed:
                     except BaseException as error:  # After Ctrl-C, too, the others are called.
                         first = foremost(first, error, "another observer")
             finally:
-                self._tells = False
+                untold.tells = False
                 if not LOCKED:
                     del _TELLING[id(self)]
         if first is not None:
@@ -325,6 +379,12 @@ class Observed:
     def runs(self) -> bool:
         """Whether an event of the instance is not over."""
         return (self._runs if LOCKED else _RUNNING.get(id(self))) is not None
+
+    @property
+    def needed(self) -> bool:
+        """Whether events have to go through it."""
+        called = self.observers or self.followers
+        return bool(called) or self.asserted is not None or self.log is not None
 
     def awaits(self, observer: Observer) -> bool:
         """Whether events are queued for this observer."""
@@ -338,7 +398,7 @@ class Observed:
     def _queue(self) -> None:
         """Make the queue of events that observers have not heard of."""
         if self._untold is _NOBODY:
-            self._untold = []
+            self._untold = _Queue()
 
     def forget(self, observer: Observer) -> None:
         """Remove an observer and what is queued for it."""

@@ -191,6 +191,7 @@ class Plan:
     required: tuple[str, ...] = ()
     assumed: tuple[str, ...] = ()
     timed: bool = True
+    clocked: bool = True  # It reads a `Clock`: a step has to see one instant.
     fingerprint: Fingerprints | None = None
     behaviour: str = ""
     abstract: bool = False

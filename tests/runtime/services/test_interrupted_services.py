@@ -16,7 +16,7 @@ import pytest
 from lawful import Machine, Nat, Timer, transition
 from lawful.runtime import deadlines, journal, journal_numbers, registry, store
 from lawful.runtime.deadlines import Deadlines
-from lawful.runtime.instances import access, journal_rows
+from lawful.runtime.instances import access, journal_rows, observers
 from lawful.runtime.journal import Journal, read
 from lawful.runtime.kernel.state import UNKNOWN
 from lawful.runtime.registry import Registry
@@ -72,7 +72,7 @@ def test_who_waits_for_a_timer_hears_of_an_earlier_one_whose_event_is_interrupte
         assert several.next_deadline() == (7.0 if bell.due.armed else None)
         assert set(heard) == ({7.0} if bell.due.armed else set())
 
-    assert at_every_place((deadlines.__file__, access.__file__), play) > 5
+    assert at_every_place((deadlines.__file__, access.__file__, observers.__file__), play) > 5
 
 
 OF_REGISTRY = (registry.__file__, store.__file__, contextlib.__file__)
