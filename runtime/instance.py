@@ -23,16 +23,22 @@ M = TypeVar("M", bound="Machine")
 
 
 class Door:
-    """`Class.lawful` and `entry.lawful`."""
+    """`Class.lawful` and `entry.lawful`; `made`: what makes them, once it is loaded."""
+
+    def __init__(self) -> None:
+        self.made: tuple[type[Access[Any]], type[InstanceAccess[Any]]] | None = None
 
     @overload
     def __get__(self, instance: None, owner: type[M]) -> Access[M]: ...
     @overload
     def __get__(self, instance: M, owner: type[M]) -> InstanceAccess[M]: ...
     def __get__(self, instance: M | None, owner: type[M]) -> Access[M] | InstanceAccess[M]:
-        from .instances import access
+        if self.made is None:
+            from .instances import access  # Once: this takes as long as some events.
 
-        return access.Access(owner) if instance is None else access.InstanceAccess(instance)
+            self.made = access.Access, access.InstanceAccess
+        of_class, of_instance = self.made
+        return of_class(owner) if instance is None else of_instance(instance)
 
 
 class Machine(State):

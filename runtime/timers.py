@@ -28,6 +28,11 @@ class Clock(Protocol):
         ...
 
 
+def can_tell_time(clock: object) -> bool:
+    """Whether it is a clock, or None, which stands for the operating system's."""
+    return clock is None or callable(getattr(clock, "now", None))
+
+
 class RealClock:
     """The operating system's monotonic clock; it does not jump when the wall clock is set."""
 

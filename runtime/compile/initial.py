@@ -17,7 +17,7 @@ from ..kernel.dispatch import UNSET
 from ..kernel.plan import Instance, Plan
 from ..kernel.state import PART
 from ..kernel.suspects import suspect
-from ..timers import REAL, SHARED_ENVIRONMENT, Environment
+from ..timers import REAL, SHARED_ENVIRONMENT, Environment, can_tell_time
 from .arguments import checked
 from .generated_code import GeneratedCode
 from .python_ast import (
@@ -85,9 +85,9 @@ def constructor(
     """The `__init__` of a class whose instances need only parameters and initial values.
 
         def __init__(self, *, universe=None, clock=None, most=UNSET):
-            if universe is None and clock is None:
+            if universe is None and clock is None:  # or can_tell_time(clock), where timed
                 self.__watch__ = None
-                self.__environment__ = SHARED_ENVIRONMENT
+                self.__environment__ = SHARED_ENVIRONMENT  # or Environment(...), where timed
                 if most is UNSET:
                     most = default_most
                 elif type(most) is not int:
@@ -103,12 +103,17 @@ def constructor(
     put, me, words = code.names.put, name("self"), ("universe", "clock")
     place, unset = plan.machine.place, name(put("UNSET", UNSET))
     environment: ast.expr = name(put("SHARED_ENVIRONMENT", SHARED_ENVIRONMENT))
+    no_universe, no_clock = (compare(name(w), ast.Is(), ast.Constant(None)) for w in words)
+    plain_clock: ast.expr = no_clock
     if plan.timed:
-        environment = call(put("Environment", Environment), name(put("REAL", REAL)))
+        plain_clock = call(put("can_tell_time", can_tell_time), name("clock"))
+        given = ast.IfExp(no_clock, name(put("REAL", REAL)), name("clock"))
+        environment = call(put("Environment", Environment), given)
     params = plan.machine.parameters
     plain = all_of(
         [
-            *(compare(name(word), ast.Is(), ast.Constant(None)) for word in words),
+            no_universe,
+            plain_clock,
             *(compare(name(key), ast.IsNot(), unset) for key in plan.required),
         ]
     )

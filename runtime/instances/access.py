@@ -224,7 +224,7 @@ class InstanceAccess(Access[M]):
     """`lawful` of an instance."""
 
     def __init__(self, machine: M) -> None:
-        super().__init__(type(machine))
+        self._cls = type(machine)
         self._machine = machine
 
     @property
@@ -243,6 +243,8 @@ class InstanceAccess(Access[M]):
         if len(args) != len(way.params):
             wanted = ", ".join(f"{n}: {kind}" for n, kind in way.params)
             raise TypeError(f"{event} takes ({wanted}), not {len(args)} arguments")
+        if not args:
+            return way, args
         known = self._machine.__environment__.universe
         both = zip(way.checks, args, strict=True)
         return way, tuple(check(arg, known) for check, arg in both)
@@ -407,7 +409,8 @@ class InstanceAccess(Access[M]):
     def fire(self, now: float, fired: list[Fired]) -> None:
         """Like `fire_due`, but appends to a list, which also has what fired before an error."""
         self._open("fire_due")
-        if not self.plan.alarms:
+        first = first_deadline(self._machine)
+        if first is None or first > now:
             return
         time = self._machine.__environment__
         clock = time.clock.now

@@ -33,7 +33,8 @@ def begin(
     """Make of a new object an instance, with its initial values.
 
     A class without parts then gets an `__init__` of its own, which does only what its parameters
-    and initial values need; it calls `otherwise` where it is given a universe or a clock.
+    and initial values need; it calls `otherwise` where it is given a universe, or a clock that it
+    has no timer for.
     """
     plan = equip(machine, universe, clock, parameters)
     if plan.abstract:

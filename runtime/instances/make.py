@@ -27,7 +27,7 @@ from ..kernel.plan import Plan, Way
 from ..kernel.signal_handlers import let_out
 from ..kernel.state import PART, UNSTARTED, State, Watch
 from ..kernel.views import viewer
-from ..timers import REAL, SHARED_ENVIRONMENT, Clock, Environment
+from ..timers import REAL, SHARED_ENVIRONMENT, Clock, Environment, can_tell_time
 
 M = TypeVar("M", bound=State)
 Defaults = Mapping[str, Any]
@@ -61,7 +61,7 @@ def equip(
     plan = plan_of(type(machine))
     machine.__watch__ = watching(plan)
     if plan.timed or plan.asserted or universe is not None or clock is not None:
-        if clock is not None and not callable(getattr(clock, "now", None)):
+        if not can_tell_time(clock):
             raise TypeError(f"{plan.name}: a clock has a method now(), which {clock!r} has not")
         elements = (
             NO_ELEMENTS
