@@ -5,7 +5,8 @@ order.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import ItemsView, Iterable, Mapping, Set, ValuesView
+from collections.abc import Callable, ItemsView, Iterable, Mapping, Set, ValuesView
+from operator import itemgetter
 from typing import Any
 
 LONG = 2000  # Bits; all Pythons have a `repr` of such integers.
@@ -18,10 +19,23 @@ def in_order(held: Iterable[Any]) -> Iterable[Any]:
     """
     of: Any = held
     if isinstance(held, ItemsView):
-        return sorted(of, key=_of_row)
+        plain = _integers(map(_key, of))
+        return sorted(of, key=_key if plain else _of_row)
     if isinstance(held, ValuesView):
-        return [of.mapping[key] for key in sorted(of.mapping, key=order_key)]
-    return sorted(of, key=order_key) if isinstance(held, Set | Mapping) else of
+        return [of.mapping[key] for key in in_order(of.mapping)]
+    if isinstance(held, Set | Mapping):
+        return sorted(of) if _integers(of) else sorted(of, key=order_key)
+    return of
+
+
+_key: Callable[[tuple[Any, Any]], Any] = itemgetter(0)
+_INTEGERS = {int}
+
+
+def _integers(keys: Iterable[Any]) -> bool:
+    """Whether all of these are integers, which are in order as they are; asked without a call for
+    each."""
+    return set(map(type, keys)) == _INTEGERS
 
 
 def _of_row(row: tuple[Any, Any]) -> tuple[str, Any]:
