@@ -76,6 +76,26 @@ class Requests:
         self.waited, self.pause = PATIENCE, 1
 
 
+class WindowBytes:
+    """How many bytes are in a sender's window. After a send the new message is added; after
+    anything else they are counted anew."""
+
+    def __init__(self, sender: SenderEntryFixed) -> None:
+        self._sender = sender
+        self._counted = 0, 0, 0  # The connection, and what was acknowledged and sent.
+        self._bytes = 0
+
+    def now(self) -> int:
+        sender = self._sender
+        conn, acked, sent = state = sender.conn, sender.highest_acked, sender.highest_sent
+        if self._counted == (conn, acked, sent - 1):
+            self._bytes += len(sender.window[sent])
+        elif self._counted != state:
+            self._bytes = sum(map(len, sender.window.values()))
+        self._counted = state
+        return self._bytes
+
+
 @dataclass
 class Peer:
     """`epoch`: how much larger connection ids are on the wire. `turn` is held by the one sender
@@ -90,6 +110,7 @@ class Peer:
     epoch: int
     arrivals: Arrivals
     large: LargePayloads
+    under_way: WindowBytes
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     outbox: list[Message] = field(default_factory=list[Message])
     takes: int | None = None
@@ -116,7 +137,16 @@ class Peer:
             clock=clock,
         )
         arrivals = Arrivals(receiver, config.most_parts)
-        return cls(name, address, sender, receiver, epoch, arrivals, LargePayloads(sender))
+        return cls(
+            name,
+            address,
+            sender,
+            receiver,
+            epoch,
+            arrivals,
+            LargePayloads(sender),
+            WindowBytes(sender),
+        )
 
     def watch(
         self,
@@ -151,8 +181,8 @@ class Peer:
         """Whether a payload of so many bytes may be sent now."""
         if self.unacked == 0:
             return True
-        bytes_under_way = sum(map(len, self.sender.window.values()))
-        return self.unacked < config.window and bytes_under_way + size <= config.window_bytes
+        few = self.unacked < config.window
+        return few and self.under_way.now() + size <= config.window_bytes
 
     def check_size(self, parts: Sequence[bytes]) -> None:
         """Errors: ValueError for a payload of more parts than the peer takes, as far as it said.
