@@ -379,8 +379,12 @@ class Method:
         kind = name(self.names.number("type", self.way.output))
         judge = ast.Expr(call(self.use(commit.judge_output), value, kind))
         test = None
-        if isinstance(self.way.output, t.Int) and isinstance(value, ast.Name):
-            test = outside(lambda: name(value.id), self.way.output)
+        if isinstance(value, ast.Name):
+            held = functools.partial(name, value.id)
+            if isinstance(self.way.output, t.Int):
+                test = outside(held, self.way.output)
+            elif fields := _fields_outside(held, self.way.output):
+                test = any_of(fields)
         yield judge if test is None else if_(test, judge)
 
 
