@@ -24,8 +24,8 @@ def in_order(held: Iterable[Any]) -> Iterable[Any]:
     if isinstance(held, ValuesView):
         return [of.mapping[key] for key in in_order(of.mapping)]
     if isinstance(held, Set | Mapping):
-        return sorted(of) if _integers(of) else sorted(of, key=order_key)
-    return of
+        return sorted(of, key=None if _integers(of) else order_key)
+    return held
 
 
 _key: Callable[[tuple[Any, Any]], Any] = itemgetter(0)

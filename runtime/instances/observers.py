@@ -117,13 +117,13 @@ class Observed:
             steps = plan.tells
         else:
             steps, told = plan.runs, False
-        step = steps.get(way, UNDECIDED)
+        step: Any = steps.get(way, UNDECIDED)
         if step is None or self.asserted is not None or not LOCKED:
             return self._run(machine, way, args, fires)
         if told and log is None and self._untold is _NOBODY:  # It had a log, and has none any more.
             return self._run(machine, way, args, fires)
         if step is UNDECIDED:
-            compiled = plan.logged if log is not None else plan.observed if told else plan.watched
+            compiled: Any = plan.logged if log is not None else plan.observed if told else plan.watched
             steps[way] = compiled(way)
             return self.call(machine, way, args, fires)
         mine = get_ident()

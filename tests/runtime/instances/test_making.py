@@ -68,15 +68,17 @@ def test_a_timed_instance_with_a_clock_is_made_the_quick_way(
     assert [each.output for each in made[2].lawful.fire_due(34.0)] == [2]
     assert [each.boils.armed for each in made] == [True, True, False]
     assert Kettle(seconds=1.0).lawful.next_deadline() is None
-    for wrong in ({"universe": {}}, {"clock": 3}):
+    wrong: list[dict[str, Any]] = [{"universe": {}}, {"clock": 3}]
+    for given in wrong:
         with pytest.raises(AssertionError, match="made the general way"):
-            Kettle(seconds=4.0, **wrong)
+            Kettle(seconds=4.0, **given)
 
 
 @pytest.mark.parametrize("machine", [Kettle, Metronome, Cup])
 def test_what_is_no_clock_is_refused_each_time(machine: Any) -> None:
-    given = {"seconds": 1.0} if machine is Kettle else {}
+    given: Any = {"seconds": 1.0} if machine is Kettle else {}
     machine(clock=SimulatedClock(), **given)
+    wrong: Any
     for wrong in (3, SimpleNamespace(now=3)):
         with pytest.raises(TypeError, match=rf"^{machine.__name__}: a clock has a method now\(\)"):
             machine(clock=wrong, **given)
