@@ -341,20 +341,24 @@ class Compiler:
         with ONE_AT_A_TIME:
             way = self.plan.ways[key]
             emitter = self.of_way(Method, way, False)
-            found: list[tuple[GuardedBody, str]] = []
+            found: list[tuple[GuardedBody, str, str]] = []
             for each in self.bodies(way):
                 shown, f = each.transition.name, each.transition.function
-                made = self.code.names.reserve(f"{shown}_row")
-                self.code.add(made, f.place, [n for n, _ in f.params], emitter.row(each), shown)
-                found.append((each, made))
+                row, on = (self.code.names.reserve(f"{shown}_{what}") for what in ("row", "on"))
+                params = [n for n, _ in f.params]
+                self.code.add(row, f.place, params, emitter.row(each), shown)
+                self.code.add(on, f.place, params, emitter.goes_on(each), shown)
+                found.append((each, row, on))
             self.code.define()
+            made = self.code.names.globals
             return tuple(
                 Guards(
                     each.transition.name,
-                    self.code.names.globals[made],
-                    not self.writes.may_refuse(each.rest),
+                    made[row],
+                    None if each.asked is None else made[on],
+                    not self.writes.may_refuse(each.rest[each.asked is not None :]),
                 )
-                for each, made in found
+                for each, row, on in found
             )
 
     def _place(self, way: Way) -> Place:

@@ -38,6 +38,17 @@ class GuardedBody:
         return self.body[len(self.guards) :]
 
     @property
+    def asked(self) -> ir.Can | None:
+        """Whether the event of a part, with whose call the rest begins, would not be refused."""
+        match self.rest:
+            case (ir.Step(place=place, part=part, name=key, args=args), *_):
+                # A timer is stopped before the call.
+                timed = self.transition.timer is not None
+                return None if timed else ir.Can(place, t.BOOL, part, key, args)
+            case _:
+                return None
+
+    @property
     def total(self) -> bool:
         """Whether evaluating the guards always gives values, and runs no code of a user."""
         tr = self.transition

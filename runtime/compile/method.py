@@ -324,6 +324,13 @@ class Method:
         tests += [made for each in inline.guards for made in emitter.statement(each)]
         return [*tests, located(ast.Return(ast.Constant(None)), inline.transition.place)]
 
+    def goes_on(self, inline: GuardedBody) -> list[ast.stmt]:
+        """A function's body that gives whether what comes after the guards would not be refused, as
+        far as that is a call of a part's event."""
+        asked = inline.asked
+        holds = ast.Constant(True) if asked is None else self.emitter(inline).expr(asked)
+        return [located(ast.Return(holds), inline.transition.place)]
+
     def judged(self, writes: Sequence[str], kept: frozenset[str]) -> Iterator[ast.stmt]:
         """The tests of the bounds of the variables that the step may write and may not keep."""
         kinds = {v: self.kinds[v] for v in writes if bounded(self.kinds[v]) and v not in kept}

@@ -123,7 +123,9 @@ class Observed:
         if told and log is None and self._untold is _NOBODY:  # It had a log, and has none any more.
             return self._run(machine, way, args, fires)
         if step is UNDECIDED:
-            compiled: Any = plan.logged if log is not None else plan.observed if told else plan.watched
+            compiled: Any = (
+                plan.logged if log is not None else plan.observed if told else plan.watched
+            )
             steps[way] = compiled(way)
             return self.call(machine, way, args, fires)
         mine = get_ident()

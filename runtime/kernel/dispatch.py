@@ -97,16 +97,20 @@ def possible(state: State, way: str, *args: Any) -> bool:
 def refuses(state: State, way: Way, args: tuple[Any, ...]) -> bool:
     """Whether the call would be refused. Changes nothing.
 
-    Where the guards before the first change decide, nothing else is run; elsewhere `attempt` does.
+    Where the guards before the first change decide, and those of a part whose event is called next,
+    nothing else is run; elsewhere `attempt` does.
     """
     found = state.__plan__.guards_of(way)
     if len(found) == len(way.candidates):
         try:
             for each in found:
-                if each.first_false(state, *args) is None:
-                    if each.decide:
-                        return False
-                    break
+                if each.first_false(state, *args) is not None:
+                    continue
+                if each.goes_on is not None and not each.goes_on(state, *args):
+                    continue
+                if each.decide:
+                    return False
+                break
             else:
                 return not (way.ignores and ignored(state, way, args))
         except (*FAULTS, Refusal) as error:

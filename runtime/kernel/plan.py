@@ -31,10 +31,13 @@ Instance = Any  # A `state.State`; that module names the plan, so this one canno
 @dataclass(frozen=True, slots=True)
 class Guards:
     """The guards of a transition before its first change: `first_false(state, *args)` gives the
-    first one that is false, None where all hold. `decide`: nothing after them refuses."""
+    first one that is false, None where all hold. `goes_on(state, *args)`: whether a part takes the
+    event with which the rest begins, None where it begins with something else. `decide`: nothing
+    after these refuses."""
 
     name: str
     first_false: Row
+    goes_on: Callable[..., bool] | None
     decide: bool
 
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import pytest
 
-from lawful import Machine, Nat, Opaque, Timer, can, event, ignore, require, transition
+from lawful import Machine, Nat, Opaque, Sort, Timer, can, event, ignore, require, transition
 from lawful.runtime.timers import SimulatedClock
 
 
@@ -137,3 +137,118 @@ def test_a_timer_is_a_guard() -> None:
     clock.advance(2.0)
     assert [*found, gate.lawful.may("wake")] == [False, False, True]
     assert gate.rest.armed
+
+
+class Door(Sort):
+    """A door of a hall."""
+
+
+class Leaf(Machine):
+    """A part; its events refuse before and after a change."""
+
+    open: bool = False
+    turns: Nat = 0
+    shuts: Timer = Timer()
+
+    @transition()
+    def unlatch(self) -> None:
+        require(not self.open, "it is open")
+        self.open = True
+        self.shuts.start(3)
+
+    @transition()
+    def turn(self, by: Nat) -> Nat:
+        self.turns += by
+        require(self.turns < 5, "too far")
+        return self.turns
+
+    @transition()
+    def shut(self) -> None:
+        require(self.shuts.armed, "it is not open")
+        self.open = False
+
+    quiet = ignore("shut", when=lambda self: self.turns == 3, because="it is held")
+
+
+class Hall(Machine):
+    doors: dict[Door, Leaf] = {}
+    used: Nat = 0
+
+    @transition()
+    def add(self, d: Door) -> None:
+        self.doors[d] = Leaf()
+
+    @transition()
+    def unlatch(self, d: Door) -> None:
+        require(d in self.doors, "there is no such door")
+        self.doors[d].unlatch()
+        self.used += 1
+
+    @transition()
+    def turn(self, d: Door, by: Nat) -> Nat:
+        """Without a guard: for a door that is not there it has no value."""
+        return self.doors[d].turn(by)
+
+    @transition()
+    def turn_twice(self, d: Door, by: Nat) -> None:
+        require(d in self.doors, "there is no such door")
+        self.doors[d].turn(by)
+        self.doors[d].turn(by)
+
+    @transition()
+    def shut(self, d: Door) -> None:
+        require(d in self.doors, "there is no such door")
+        self.doors[d].shut()
+
+
+class Bell(Machine):
+    """A whole with one part and a timer of its own."""
+
+    front: Leaf = Leaf()
+    rest: Timer = Timer()
+
+    @transition()
+    def wait(self) -> None:
+        self.rest.start(3)
+
+    @transition(timer="rest")
+    def ring(self) -> Nat:
+        """Its timer is stopped before the part is called."""
+        return self.front.turn(5 if self.rest.armed else 1)
+
+
+A, B = Door("a"), Door("b")
+
+
+def test_a_part_is_asked_whose_event_is_called_next() -> None:
+    hall = Hall()
+    hall.add(A)
+    may = hall.lawful.may
+    assert (may("unlatch", A), may("unlatch", B)) == (True, False)
+    hall.unlatch(A)
+    assert (may("unlatch", A), may("shut", A), may("shut", B)) == (False, True, False)
+    assert [may("turn", A, by) for by in (4, 5)] == [True, False]
+    assert may("turn", B, 0)
+    assert [may("turn_twice", A, by) for by in (2, 3, 5)] == [True, False, False]
+    assert (hall.used, hall.doors[A].turns) == (1, 0)
+    hall.turn(A, 3)
+    assert (may("turn_twice", A, 1), may("turn", A, 1)) == (False, True)
+
+
+def test_a_part_that_ignores_its_event_takes_it() -> None:
+    hall = Hall()
+    hall.add(A)
+    assert not hall.lawful.may("shut", A)
+    hall.turn(A, 3)
+    assert hall.lawful.may("shut", A)
+    hall.shut(A)
+
+
+def test_a_part_is_not_asked_before_the_timer_is_stopped() -> None:
+    clock = SimulatedClock()
+    bell = Bell(clock=clock)
+    bell.wait()
+    assert not bell.lawful.may("ring")
+    clock.advance(3.0)
+    assert bell.lawful.may("ring")
+    assert bell.ring() == 1
