@@ -26,7 +26,7 @@ import json
 import types
 import typing
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache, partial
 from typing import Any
 
 from lawful.spec.codec.as_json import is_list, is_object
@@ -37,8 +37,13 @@ LARGEST_NUMBER = 2**53
 LONGEST_NAME = 200  # Characters.
 LONGEST_BROKER = LONGEST_NAME - 20  # Of a broker's name: its lives are numbered.
 
+KNOWN_NAMES = 1_024  # Of each type.
+KIND = frozenset(["kind"])
+
+# A place in a line: the line, or a place and the field or the number of what is inside.
+Where = str | tuple["Where", str | int]
 Coder = Callable[[Any], Any]
-Decoder = Callable[[Any, str], Any]
+Decoder = Callable[[Any, Where], Any]
 Raw = typing.NewType("Raw", object)
 
 
@@ -125,41 +130,43 @@ def decoder(kind: Any) -> Decoder:
 
 
 def _union_decoder(kinds: tuple[Any, ...]) -> Decoder:
-    records: dict[str, Decoder] = {k.__name__: decoder(k) for k in kinds if _is_record(k)}
+    records: dict[str, Decoder] = {k.__name__: _record(k, KIND) for k in kinds if _is_record(k)}
     others = [decoder(k) for k in kinds if not _is_record(k) and k is not types.NoneType]
     nothing = types.NoneType in kinds
 
-    def parse(data: Any, where: str) -> Any:
+    def parse(data: Any, where: Where) -> Any:
         if data is None and nothing:
             return None
         if others:
             return others[0](data, where)
         kind = data.get("kind") if is_object(data) else None
         made = records.get(kind) if isinstance(kind, str) else None
-        if made is None or not is_object(data):
+        if made is None:
             raise _expected(where, f"a kind of {', '.join(sorted(records))}", kind)
-        return made({name: data[name] for name in data if name != "kind"}, where)
+        return made(data, where)
 
     return parse
 
 
-def _record(kind: Any) -> Decoder:
+def _record(kind: Any, besides: frozenset[str] = frozenset()) -> Decoder:
+    """Of an object with the record's fields, and these members besides, which are not looked at."""
     fields = {name: decoder(hint) for name, hint in _fields(kind)}
+    members = fields.keys() | besides
 
-    def parse(data: Any, where: str) -> Any:
-        if not is_object(data) or data.keys() != fields.keys():
-            found = sorted(data) if is_object(data) else data
+    def parse(data: Any, where: Where) -> Any:
+        if not is_object(data) or data.keys() != members:
+            found = sorted(data.keys() - besides) if is_object(data) else data
             raise _expected(where, f"an object with {', '.join(fields) or 'nothing'}", found)
-        return kind(**{name: made(data[name], f"{where}.{name}") for name, made in fields.items()})
+        return kind(*[made(data[name], (where, name)) for name, made in fields.items()])
 
     return parse
 
 
 def _array(each: Decoder, made: Callable[[Any], Any]) -> Decoder:
-    def parse(data: Any, where: str) -> Any:
+    def parse(data: Any, where: Where) -> Any:
         if not is_list(data):
             raise _expected(where, "an array", data)
-        return made(each(value, f"{where}[{i}]") for i, value in enumerate(data))
+        return made(each(value, (where, i)) for i, value in enumerate(data))
 
     return parse
 
@@ -167,7 +174,7 @@ def _array(each: Decoder, made: Callable[[Any], Any]) -> Decoder:
 def _set(each: Decoder, code: Coder) -> Decoder:
     parse_array = _array(each, frozenset)
 
-    def parse(data: Any, where: str) -> Any:
+    def parse(data: Any, where: Where) -> Any:
         found = parse_array(data, where)
         if code(found) != data:
             raise _expected(where, "elements that are sorted and differ", data)
@@ -177,31 +184,38 @@ def _set(each: Decoder, code: Coder) -> Decoder:
 
 
 def _text(kind: type[str]) -> Decoder:
-    def parse(data: Any, where: str) -> Any:
+    # The same few names come again and again, and what is one object is compared without a call.
+    known = lru_cache(maxsize=KNOWN_NAMES)(partial(_named, kind))
+
+    def parse(data: Any, where: Where) -> Any:
         if not isinstance(data, str) or not 0 < len(data) <= LONGEST_NAME:
             raise _expected(where, f"a string of 1 to {LONGEST_NAME} characters", data)
         try:
-            data.encode()
+            return known(data)
         except UnicodeEncodeError:
             raise _expected(where, "characters that UTF-8 has", data) from None
-        return kind(data)
 
     return parse
 
 
-def _number(data: Any, where: str) -> int:
+def _named(kind: type[str], data: str) -> str:
+    data.encode()
+    return kind(data)
+
+
+def _number(data: Any, where: Where) -> int:
     if not isinstance(data, int) or isinstance(data, bool) or not 0 <= data <= LARGEST_NUMBER:
         raise _expected(where, f"a whole number from 0 to {LARGEST_NUMBER}", data)
     return data
 
 
-def _truth(data: Any, where: str) -> bool:
+def _truth(data: Any, where: Where) -> bool:
     if not isinstance(data, bool):
         raise _expected(where, "true or false", data)
     return data
 
 
-def _bytes(data: Any, where: str) -> bytes:
+def _bytes(data: Any, where: Where) -> bytes:
     try:
         found = base64.b64decode(data, validate=True) if isinstance(data, str) else None
     except (binascii.Error, ValueError):
@@ -220,8 +234,15 @@ def _fields(kind: Any) -> list[tuple[str, Any]]:
     return [(field.name, hints[field.name]) for field in dataclasses.fields(kind)]
 
 
-def _expected(where: str, what: str, found: object) -> WireError:
-    return WireError(f"{where}: expected {what}, found {_short(found)}")
+def _expected(where: Where, what: str, found: object) -> WireError:
+    return WireError(f"{_path(where)}: expected {what}, found {_short(found)}")
+
+
+def _path(where: Where) -> str:
+    if isinstance(where, str):
+        return where
+    outer, inner = where
+    return f"{_path(outer)}.{inner}" if isinstance(inner, str) else f"{_path(outer)}[{inner}]"
 
 
 def _short(found: object) -> str:
