@@ -340,26 +340,7 @@ class Compiler:
         """Compile and return the guards of each transition of a way."""
         with ONE_AT_A_TIME:
             way = self.plan.ways[key]
-            emitter = self.of_way(Method, way, False)
-            found: list[tuple[GuardedBody, str, str]] = []
-            for each in self.bodies(way):
-                shown, f = each.transition.name, each.transition.function
-                row, on = (self.code.names.reserve(f"{shown}_{what}") for what in ("row", "on"))
-                params = [n for n, _ in f.params]
-                self.code.add(row, f.place, params, emitter.row(each), shown)
-                self.code.add(on, f.place, params, emitter.goes_on(each), shown)
-                found.append((each, row, on))
-            self.code.define()
-            made = self.code.names.globals
-            return tuple(
-                Guards(
-                    each.transition.name,
-                    made[row],
-                    None if each.asked is None else made[on],
-                    not self.writes.may_refuse(each.rest[each.asked is not None :]),
-                )
-                for each, row, on in found
-            )
+            return self.of_way(Method, way, False).guards(self.code, self.bodies(way))
 
     def _place(self, way: Way) -> Place:
         served = self.serving(way)

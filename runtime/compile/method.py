@@ -33,10 +33,10 @@ from lawful.spec.syntax.declare import slot
 from lawful.spec.values.bounds import bounded
 
 from ..kernel import commit, dispatch, guards
-from ..kernel.plan import Way
+from ..kernel.plan import Guards, Way
 from ..kernel.suspects import SUSPECT
 from .arguments import checked
-from .generated_code import returning
+from .generated_code import GeneratedCode, returning
 from .global_names import GlobalNames
 from .guard_tests import GuardedBody, overlapping
 from .header import Header
@@ -313,6 +313,26 @@ class Method:
         tests = Header(emitter, inline.transition).holds()
         tests += [emitter.expr(each.test) for each in inline.guards]
         return all_of(tests) if tests else ast.Constant(True)
+
+    def guards(self, code: GeneratedCode, served: Sequence[GuardedBody]) -> tuple[Guards, ...]:
+        """Compile the guards of these transitions."""
+        found: list[tuple[str, str]] = []
+        for each in served:
+            shown, f = each.transition.name, each.transition.function
+            row, on = (code.names.reserve(f"{shown}_{what}") for what in ("row", "on"))
+            params = [n for n, _ in f.params]
+            code.add(row, f.place, params, self.row(each), shown)
+            code.add(on, f.place, params, self.goes_on(each), shown)
+            found.append((row, on))
+        code.define()
+        made: list[Guards] = []
+        for each, (row, on) in zip(served, found, strict=True):
+            asks = each.asked is not None
+            decide = not self.writes.may_refuse(each.rest[asks:])
+            goes_on = code.names.globals[on] if asks else None
+            first = code.names.globals[row]
+            made.append(Guards(each.transition.name, first, goes_on, decide))
+        return tuple(made)
 
     def row(self, inline: GuardedBody) -> list[ast.stmt]:
         """A function's body that gives the first false guard as (site, text, values), else None."""

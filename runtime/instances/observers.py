@@ -120,8 +120,6 @@ class Observed:
         step: Any = steps.get(way, UNDECIDED)
         if step is None or self.asserted is not None or not LOCKED:
             return self._run(machine, way, args, fires)
-        if told and log is None and self._untold is _NOBODY:  # It had a log, and has none any more.
-            return self._run(machine, way, args, fires)
         if step is UNDECIDED:
             compiled: Any = (
                 plan.logged if log is not None else plan.observed if told else plan.watched
@@ -149,8 +147,9 @@ class Observed:
                 raise
             finally:
                 self._runs = None
-            for each in self.followers if output is not UNDECIDED else ():
-                each.look()
+            if self.followers and output is not UNDECIDED:
+                for each in self.followers:
+                    each.look()
         except BaseException as error:
             if fires and _not_fired(error):
                 return NOT_FIRED
@@ -359,9 +358,8 @@ class Observed:
             try:
                 while untold:
                     observers, done = untold[0]
-                    rest = observers[1:]
-                    if rest:
-                        untold[0] = rest, done
+                    if len(observers) > 1:
+                        untold[0] = observers[1:], done
                     else:
                         del untold[0]
                     if not observers:  # The last one was taken away while the event ran.
