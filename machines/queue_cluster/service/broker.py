@@ -53,7 +53,8 @@ CODE_SAID, CODE_TOLD = coder(Said), coder(Told)
 class Broker:
     """`name`: without the number of its life. `counts`: of all lives; those of `LocalNode`, of
     connections, and `joined`, `left`, `dials_failed`, `turned_away` and what was refused to
-    clients. `on_whole(node)`: this broker has all queues now, so that others may end."""
+    clients. `on_whole(node)`: this broker has all queues now, so that others may end.
+    `on_left(node)`: it is no member any more, and has forgotten its queues."""
 
     def __init__(
         self, name: str, bus: int, config: Config | None = None, options: Options | None = None
@@ -65,6 +66,7 @@ class Broker:
         self.node: LocalNode | None = None
         self.cluster = 0
         self.on_whole: Callable[[Node], None] = lambda _: None
+        self.on_left: Callable[[Node], None] = lambda _: None
         self._bus = bus
         self._config = config or Config()
         self._options = options or Options()
@@ -165,6 +167,8 @@ class Broker:
             node.end()
         self._window = self._new_window()
         self._commands.hold(False)
+        if node is not None and not self._over:
+            self.on_left(node.me)
 
     def _take(self, frame: FromBus) -> None:
         node = self.node

@@ -151,6 +151,7 @@ async def _broker(
         broker = Broker(name, bus, config, Options(clock, rows))
         over = asyncio.create_task(_interrupted())
         broker.on_whole = lambda node: print(f"{node} has all queues", flush=True)
+        broker.on_left = lambda node: print(f"{node} is no member any more", flush=True)
         at = await broker.open(port)
         print(f"{name} listens on {LOOPBACK} port {at}", flush=True)
         await over

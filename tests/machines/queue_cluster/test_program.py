@@ -9,6 +9,7 @@ import sys
 
 import pytest
 
+from lawful.machines.queue_cluster.messages import Node
 from lawful.machines.queue_cluster.service import Client
 from lawful.machines.queue_cluster.service.frames import VERSION, Answer, Welcome
 from lawful.machines.queue_cluster.service.program import main
@@ -53,6 +54,23 @@ def test_the_program_tells_what_was_published_and_that_the_broker_has_gone(
         "A.0001/2 c (redelivered)",
         lost,
     ]
+
+
+def test_a_broker_says_that_it_is_no_member_any_more() -> None:
+    """The bus ends, and with it the cluster; of its own end a broker says nothing like that."""
+
+    async def work(cluster: Cluster) -> None:
+        said: list[Node] = []
+        for broker in cluster.brokers:
+            broker.on_left = said.append
+        cluster.brokers[0].close()
+        assert said == []
+        cluster.bus.close()
+        while not said:
+            await asyncio.sleep(0)
+        assert ([f"{node}" for node in said], cluster.brokers[1].node) == (["B.0002"], None)
+
+    clustered("AB", work)
 
 
 @pytest.mark.nightly
