@@ -30,11 +30,11 @@ from ..tally import Judged
 from .block_tasks import task_number
 from .partitions import COUNT, KEYED, NAMES, PICKLED, judged_lines
 from .places import LineCounter
+from .prepared import in_batches
 
 JOINT = f"program int, {KEYED}"
 COLUMNS = ["program", *NAMES]
 BLOCK = "block"
-BATCH = 2000  # Rows in a batch of a file that is read whole.
 Told = tuple[int, Row | Rejected, str | None]  # Where a row is, if it is of no instance.
 
 
@@ -155,20 +155,13 @@ class JointFiles:
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         """The rows of the files that the batches name."""
-        for batch in batches:
-            for each in batch.to_pylist():
-                yield from self._of_file(each["path"], each["file"])
+        return map(_keyed, in_batches(batches, self._of_file))
 
-    def _of_file(self, path: str, file: int) -> Iterator[Any]:
+    def _of_file(self, path: str, file: int) -> Iterator[Told]:
         url = Path(path).as_uri()
-        told: list[Told] = []
         for at, found in records_of_file(path, self.program.reading):
             for number, row in rows_of_record(self.program, found, position(file, at)):
-                told.append((number, row, None if isinstance(row, Row) else f"{at - 1} {url}"))
-            if len(told) >= BATCH:
-                yield _keyed(told)
-                told = []
-        yield _keyed(told)
+                yield number, row, None if isinstance(row, Row) else f"{at - 1} {url}"
 
 
 def _keyed(told: Iterable[Told], read: tuple[str, int] | None = None) -> Any:

@@ -8,9 +8,10 @@ A row is pickled once and judged as it is, so nothing is parsed twice.
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..mapping import TraceMapping
 from ..parquet import arrow
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 BATCH = 2000  # Rows in a batch of a file that is read whole.
+Each = TypeVar("Each")
 Told = tuple[Row | Rejected, str | None]  # A row, and where it is if it is of no instance.
 
 
@@ -51,20 +53,24 @@ class WholeFiles:
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         """The rows of the files that the batches name."""
-        for batch in batches:
-            for each in batch.to_pylist():
-                yield from self._of_file(each["path"], each["file"])
+        return map(_keyed, in_batches(batches, self._of_file))
 
-    def _of_file(self, path: str, file: int) -> Iterator[Any]:
+    def _of_file(self, path: str, file: int) -> Iterator[Told]:
         url = Path(path).as_uri()
-        told: list[Told] = []
         for row in rows_of_file(path, file, _mapping(self.program)):
-            place = None if isinstance(row, Row) else f"{row.number - 1} {url}"
-            told.append((row, place))
-            if len(told) >= BATCH:
-                yield _keyed(told)
-                told = []
-        yield _keyed(told)
+            yield row, None if isinstance(row, Row) else f"{row.number - 1} {url}"
+
+
+def in_batches(
+    batches: Iterable[Any], rows_of: Callable[[str, int], Iterator[Each]]
+) -> Iterator[list[Each]]:
+    """The rows of the files that the batches name, some at a time; `rows_of` reads a file, of which
+    it is told the path and the number."""
+    for batch in batches:
+        for each in batch.to_pylist():
+            rows = rows_of(each["path"], each["file"])
+            while told := [*islice(rows, BATCH)]:
+                yield told
 
 
 class RecordRows:
