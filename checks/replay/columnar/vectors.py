@@ -16,6 +16,7 @@ import numpy as np
 
 from lawful.spec import ir
 from lawful.spec import types as t
+from lawful.spec.ops import DISPLAYS
 
 from .components import (
     LARGE,
@@ -250,7 +251,11 @@ class Expressions:
 
     def op(self, e: ir.Op) -> Code:
         if e.op in ("eq", "ne"):
-            return self._equality(e)
+            made = self._equal(*e.args)
+            return made if e.op == "eq" else _negated(made)
+        if e.op in ("in", "not_in"):
+            made = self._one_of(e)
+            return made if e.op == "in" else _negated(made)
         codes = [self.code(arg) for arg in e.args]
         kinds = t.Int | t.Bool if e.op in OF_TRUTHS else t.Int
         if not all(isinstance(arg.type, kinds) for arg in e.args):
@@ -281,18 +286,29 @@ class Expressions:
 
         return Code(run, fallible=True, range=(low, high))
 
-    def _equality(self, e: ir.Op) -> Code:
-        a, b = e.args
+    def _equal(self, a: ir.Expr, b: ir.Expr) -> Code:
+        """Whether two values are equal."""
         kind = b.type if isinstance(b.type, t.Union) else a.type
         one, two = self._as(a, kind), self._as(b, kind)
-        if e.op == "eq":
-            return Code(
-                lambda frame: (equal(one.run(frame), two.run(frame)),), one.fallible or two.fallible
-            )
         return Code(
-            lambda frame: (np.logical_not(equal(one.run(frame), two.run(frame))),),
-            one.fallible or two.fallible,
+            lambda frame: (equal(one.run(frame), two.run(frame)),), one.fallible or two.fallible
         )
+
+    def _one_of(self, e: ir.Op) -> Code:
+        """Whether a value is among others that are written out, as in `self.mode in (A, B)`."""
+        found, among = e.args
+        if not isinstance(among, ir.Op) or among.op not in DISPLAYS or not among.args:
+            raise Unsupported
+        tests = [self._equal(found, item) for item in among.args]
+        first, *rest = [each.run for each in tests]
+
+        def run(frame: Frame) -> Components:
+            one_of: Array = first(frame)[0]
+            for each in rest:
+                one_of = one_of | each(frame)[0]
+            return (one_of,)
+
+        return Code(run, any(each.fallible for each in tests))
 
     def _divided(self, e: ir.Op, codes: list[Code], fallible: bool) -> Code:
         of, by = codes
@@ -313,6 +329,11 @@ class Expressions:
             return (compute(of.run(frame)[0], divisor),)
 
         return Code(run, fallible=True, range=found)
+
+
+def _negated(test: Code) -> Code:
+    """The opposite of a test."""
+    return Code(lambda frame: (np.logical_not(test.run(frame)[0]),), test.fallible)
 
 
 def _of_numbers(compute: Callable[..., Array], codes: list[Code]) -> Run:

@@ -92,8 +92,7 @@ def filling(template: Json) -> Filled:
     """The function that replaces every path in the template by the value there in a record. It
     raises MissingPath where there is none."""
     if isinstance(template, str) and template.startswith("$."):
-        path = template
-        return lambda data: value_at(path, data)
+        return reading(template)
     if is_object(template):
         parts = [(name, filling(value)) for name, value in template.items()]
         return lambda data: {name: fill(data) for name, fill in parts}
@@ -101,6 +100,21 @@ def filling(template: Json) -> Filled:
         items = [*map(filling, template)]
         return lambda data: [fill(data) for fill in items]
     return lambda data: template
+
+
+def reading(path: str) -> Filled:
+    """The function that gives the value at a path, as `value_at` does."""
+    name, *inner = names_in(path)
+    if inner:
+        return lambda data: value_at(path, data)
+
+    def read(data: Mapping[str, Any]) -> Any:
+        try:
+            return data[name]
+        except KeyError:
+            raise MissingPath(f"no value at {path}") from None
+
+    return read
 
 
 def filled(template: Json, data: Mapping[str, Any]) -> Any:
@@ -225,11 +239,11 @@ def as_text(value: Any) -> str:
 
 def condition(asked: Any) -> Holds:
     """The function that says whether a record has what a condition asks for."""
-    tests = [(path, _test(wanted)) for path, wanted in asked.items()]
+    tests = [(reading(path), _test(wanted)) for path, wanted in asked.items()]
 
     def has(data: Mapping[str, Any]) -> bool:
         try:
-            return all(test(value_at(path, data)) for path, test in tests)
+            return all(test(read(data)) for read, test in tests)
         except MissingPath:
             return False
 

@@ -52,6 +52,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
+from functools import cached_property
 from typing import Any
 
 from lawful.spec.codec.as_json import is_list, is_object, is_tuple
@@ -137,7 +138,7 @@ class Preparation:
         apart = self.order != "file" and not self.file and not self.begins
         return self.format in LINE_FORMATS and apart
 
-    @property
+    @cached_property
     def spreads(self) -> tuple[str, ...]:
         """The paths of the lists that are spread, in their order."""
         told = (self.spread,) if isinstance(self.spread, str) else self.spread

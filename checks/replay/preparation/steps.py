@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from lawful.spec.codec.as_json import is_list
@@ -39,6 +39,7 @@ class Preparer:
 
     def __init__(self, how: Preparation) -> None:
         self.how = how
+        self.changes = {path: _changing(how, path) for path in (*how.casts, *how.values)}
         self.changed = _changed_later(how)
         self.later = frozenset(self.changed)
         self.patterns = [(each, re.compile(each.pattern).search) for each in how.patterns]
@@ -65,7 +66,8 @@ class Preparer:
             later = self.later - each.keys() if self.later else self.later
             for path, value in how.defaults.items():
                 _default(each, path, value)
-            _change(each, how)
+            for path, change in self.changes.items():
+                _change_at(each, path, change)
             self._compute(each, self.fields, later)
             if not self.when(each):
                 continue
@@ -83,7 +85,7 @@ class Preparer:
         """Add computed fields, and change those of `later`."""
         for name in _compute(record, fields):
             for path in self.changed.get(name, ()) if name in later else ():
-                _change_at(record, path, self.how)
+                _change_at(record, path, self.changes[path])
 
     def _matched(self, record: Mapping[str, Any]) -> Record | None:
         """The fields that the first pattern adds which is found; None where none is."""
@@ -103,6 +105,8 @@ class Preparer:
     def _spread(self, record: Record) -> Iterator[Record]:
         """A copy of the record for each element of the lists that are spread, which may be
         computed."""
+        if not self.how.spreads:
+            return iter((record.copy(),))
         return self._elements(record, self.how.spreads, self.spread_names)
 
     def _elements(
@@ -160,23 +164,33 @@ def _changed_later(how: Preparation) -> dict[str, list[str]]:
     return out
 
 
-def _change(record: Record, how: Preparation) -> None:
-    """Cast values, and put others in their places."""
-    for path in dict.fromkeys((*how.casts, *how.values)):
-        _change_at(record, path, how)
+Change = Callable[[Any], Any]
 
 
-def _change_at(record: Record, path: str, how: Preparation) -> None:
+def _changing(how: Preparation, path: str) -> Change:
+    """What casts the value at a path, and puts another one in its place."""
+    kind, others = how.casts.get(path), how.values.get(path)
+    casts = _same if kind is None else casting(kind)
+    if others is None:
+        return casts
+
+    def change(value: Any) -> Any:
+        made = casts(value)
+        return others.get(as_text(made), others.get(ANY_OTHER, made))
+
+    return change
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _change_at(record: Record, path: str, change: Change) -> None:
     try:
         value = value_at(path, record)
     except MissingPath:
         return
-    if path in how.casts:
-        value = cast(value, how.casts[path])
-    others = how.values.get(path)
-    if others is not None:
-        value = others.get(as_text(value), others.get(ANY_OTHER, value))
-    put(path, record, value)
+    put(path, record, change(value))
 
 
 def _compute(record: Record, fields: Fields) -> Iterator[str]:
@@ -192,23 +206,36 @@ def _compute(record: Record, fields: Fields) -> Iterator[str]:
 
 def cast(value: Any, kind: str) -> Any:
     """The value as one of this kind; where it is none, as it is."""
-    if kind == "text":
-        return as_text(value)
+    return casting(kind)(value)
+
+
+def casting(kind: str) -> Change:
+    """The function that casts to one of this kind."""
     fixed = FIXED.fullmatch(kind)
     if fixed is not None:
-        return _in_units(value, int(fixed[1]), WITH_COMMA if fixed[2] else DECIMAL)
-    if not isinstance(value, str):
-        return value
-    text = value.strip()
-    if kind == "int":
-        return int(text) if WHOLE.fullmatch(text) else value
-    if kind == "bool":
-        return TRUE_OR_FALSE.get(text.lower(), value)
+        digits, form = int(fixed[1]), WITH_COMMA if fixed[2] else DECIMAL
+        return lambda value: _in_units(value, digits, form)
+    return OF_KIND[kind]
+
+
+def _whole(value: Any) -> Any:
+    text = value.strip() if isinstance(value, str) else ""
+    return int(text) if WHOLE.fullmatch(text) else value
+
+
+def _truth(value: Any) -> Any:
+    return TRUE_OR_FALSE.get(value.strip().lower(), value) if isinstance(value, str) else value
+
+
+def _number(value: Any) -> Any:
     try:
-        number = float(text)
+        number = float(value.strip()) if isinstance(value, str) else math.inf
     except ValueError:
         return value
     return number if math.isfinite(number) else value
+
+
+OF_KIND: dict[str, Change] = {"text": as_text, "int": _whole, "bool": _truth, "float": _number}
 
 
 def _in_units(value: Any, digits: int, form: re.Pattern[str]) -> Any:

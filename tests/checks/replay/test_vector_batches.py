@@ -384,3 +384,52 @@ def test_two_transitions_at_once_are_left_to_the_row_fold(tmp_path: Path) -> Non
     counts = rows.machines["Door"].counts
     assert counts["ambiguous"] or rows.machines["Door"].verdicts["deviates"]
     assert 5 < sum(len(each.names) for each in together) < 40
+
+
+class Lamp(Machine):
+    """Its guards and its property look for values among others that are written out."""
+
+    state: Level = Level.LOW
+    last: Level | None = None
+    sum: int = 0
+
+    @transition()
+    def go(self, to: Level, n: Nat) -> bool:
+        require(to in {Level.LOW, Level.HIGH} or n in [1, self.sum])
+        require(self.last not in (to, None) or n not in (7, 8))
+        self.last = self.state
+        self.state = to
+        self.sum += n
+        return self.last in (Level.OFF, self.state)
+
+    @terminal
+    def lit(self) -> bool:
+        return self.state in (Level.LOW, Level.HIGH)
+
+
+def test_membership_in_values_that_are_written_out(tmp_path: Path) -> None:
+    rng = random.Random(11)
+    told: list[Line] = []
+    for i in range(200):
+        lamp = Lamp()
+        for n in range(rng.randrange(1, 6)):
+            to, by = rng.choice([*Level]), rng.randrange(10)
+            line: Line = {"id": f"l{i}", "n": n, "what": "go", "to": to.name, "by": by}
+            try:
+                line["gave"] = lamp.go(to, by)
+            except Refused:
+                if rng.random() < 0.8:
+                    continue
+                line["gave"] = False
+            told.append(line)
+    path = tmp_path / "trace.jsonl"
+    path.write_bytes(test_columnar.text(told))
+    args: dict[str, Any] = {"go": {"to": "$.to", "n": "$.by"}}
+    mapping = TraceMapping("$.id", "$.n", "$.what", output="$.gave", args=args)
+    together: list[Any] = []
+    rows, columns = both(path, ReplayProgram((Lamp.lawful.ir,), mapping=mapping), together)
+    assert columns == rows
+    verdicts = rows.machines["Lamp"].verdicts
+    assert min(verdicts["fits"], verdicts["open"], verdicts["deviates"]) > 5
+    fitting = verdicts["fits"] + verdicts["open"]
+    assert sum(len(each.names) for each in together) >= fitting - 2  # Not the first and the last.
