@@ -562,6 +562,8 @@ def _unmixed(kind: t.Type) -> str:
     """What to write instead of a union that values cannot tell apart or that can be changed."""
     rest = [o for o in t.options(kind) if not isinstance(o, t.Nothing)]
     match rest:
+        case [t.Record(), t.Record(), *_] if all(isinstance(o, t.Record) for o in rest):
+            return "make one of them a frozen dataclass: a NamedTuple is equal to a tuple"
         case [t.Seq(item=item)]:
             return f"make it immutable: tuple[{item}, ...] | None, and tuple(...) of what is given"
         case [t.Set(item=item)]:

@@ -44,6 +44,10 @@ def _assignable(b: Body, node: tree.Expression, found: ir.Expr) -> bool:
         case ir.Const() if isinstance(node, tree.Attribute):
             written = f"annotate it in the class, {node.name}: int = 0, if it is a variable"
             return unassignable(b, node.place, f"{node.name}, a constant", written)
+        case _ if isinstance(node, tree.Cut):
+            found_there = "a slice whose end may be before its beginning"
+            rewrite = "write the whole list: self.q = self.q[:i] + xs + self.q[j:]"
+            return unassignable(b, node.place, found_there, rewrite)
         case _:
             return unassignable(b, node.place, "this expression", _MAKE)
 

@@ -76,8 +76,11 @@ def cut(b: Body, node: tree.Set | tree.Delete) -> Block | None:
     kind = _type_of(b, at.of)
     if not isinstance(kind, t.Seq) or not kind.mutable:
         return None
-    if not _in_order(at.low, at.high) or (isinstance(node, tree.Delete) and _all_of(at)):
+    if not _in_order(at.low, at.high):
         return None
+    if isinstance(node, tree.Delete) and at.low is None and at.high is None:
+        emptied = tree.Apply(node.place, tree.Attribute(node.place, at.of, "clear"), (), ())
+        return (tree.Evaluate(node.place, emptied),)
     kept: list[tree.Expression] = []
     if at.low is not None:
         kept.append(replace(at, low=None, high=at.low))
@@ -87,10 +90,6 @@ def cut(b: Body, node: tree.Set | tree.Delete) -> Block | None:
     if at.high is not None:
         kept.append(replace(at, low=at.high, high=None))
     return _whole(b, at.of, functools.reduce(lambda x, y: tree.Binary(at.place, "+", x, y), kept))
-
-
-def _all_of(at: tree.Cut) -> bool:
-    return at.low is None and at.high is None
 
 
 def _in_order(low: tree.Expression | None, high: tree.Expression | None) -> bool:

@@ -291,7 +291,7 @@ def delete(b: Body, node: tree.Delete) -> list[ir.Stmt]:
                     node.place,
                     "del of what is no item of a map or list",
                     "del self.m[k] of a dict, del self.q[i] of a list",
-                    "s.discard(x) for a set, self.q = self.q[n:] for a slice",
+                    "s.discard(x) for a set; for a slice self.q = self.q[:i] + self.q[j:]",
                 )
             return []
 
