@@ -13,13 +13,17 @@ import pytest
 
 from lawful.checks.replay import ReplayError, ReplayProgram, replay, replay_stream
 from lawful.checks.replay.fold import fold
+from lawful.checks.replay.mapping import mapping_of
 from lawful.checks.replay.row_step import Stepper
 from lawful.checks.replay.rows import Row
+from lawful.checks.replay.spark.packed_streams import is_packed
 from lawful.checks.replay.spark.streaming import PROVIDER, ROCKS_DB
 from tests.checks.replay.answers import until_done
 from tests.checks.replay.conftest import NEEDS_SPARK
 from tests.checks.replay.journals import PROGRAM, Bell, Recorder, of, rows, worker, written
 from tests.checks.replay.test_deadlines import MAPPING, Order, line
+from tests.checks.replay.test_stream_buckets import MAPPING as OF_WINDOW
+from tests.checks.replay.test_stream_buckets import Window, told
 from tests.checks.replay.test_trouble import older_bell
 
 pytestmark = [*NEEDS_SPARK, pytest.mark.nightly]
@@ -205,6 +209,43 @@ def test_a_stream_says_what_no_row_tells(session: Any, tmp_path: Path) -> None:
         finally:
             session.conf.unset(PROVIDER)
         assert counts == {f"{name} (observed.state)": count}
+
+
+def test_packed_instances_go_on_after_a_restart(session: Any, tmp_path: Path) -> None:
+    """Most rows come in order; some wait for others, come again, or deviate, in a later run."""
+    mapping = mapping_of({**OF_WINDOW, "dense": True})
+    program = ReplayProgram((Window.lawful.ir,), mapping=mapping)
+    assert is_packed(program)
+    parts: list[list[Any]] = [[], [], []]
+    for number in range(12):
+        rows_of = [{**row} for row in told(f"w{number}", wrong=3 if number == 4 else None)]
+        for n, row in enumerate(rows_of):
+            row["n"] = n
+        for part, (begin, end) in zip(parts, ((0, 3), (3, 6), (6, 8)), strict=True):
+            part.extend(rows_of[begin:end])
+    early, again = next(r for r in parts[1] if (r["i"], r["n"]) == ("w1", 4)), dict(parts[0][6])
+    parts[1].remove(early)
+    parts[2] += [early, again, {"no": "instance"}]
+    kept, folder = Kept(), tmp_path / "in"
+    folder.mkdir()
+    session.conf.set(PROVIDER, ROCKS_DB)
+    try:
+        for number, part in enumerate(parts):
+            written(folder / f"{number}.jsonl", part)
+            found = replay_stream(session.readStream.text(str(folder)), program, buckets=3)
+            writer = found.writeStream.outputMode("update").trigger(availableNow=True)
+            at = str(tmp_path / "kept")
+            until_done(writer.option("checkpointLocation", at).foreachBatch(kept.keep))
+            if number == 1:
+                assert kept.verdicts["w1"] == ("quarantined", 0)
+    finally:
+        session.conf.unset(PROVIDER)
+    answer: Any = replay([folder], program).to_json()
+    assert {name: verdict for name, (verdict, _) in kept.verdicts.items()} == answer["by_instance"]
+    (wrong,) = answer["deviations"]
+    clause = (wrong["kind"], wrong["index"], wrong["clause"])
+    assert {name: each for name, each in kept.findings.items() if each} == {"w4": {clause}}
+    assert Counter(answer["by_instance"].values()) == {"fits": 11, "deviates": 1}
 
 
 def program_rows(lines: list[dict[str, Any]], program: ReplayProgram) -> dict[str, list[Row]]:
