@@ -144,7 +144,8 @@ class Broker:
         return link
 
     def _new_window(self) -> SlidingWindow:
-        return SlidingWindow(self._config.under_way, self._send_line, self._commands.hold)
+        most = self._config.multicasts, self._config.under_way
+        return SlidingWindow(*most, self._send_line, self._commands.hold)
 
     def _send_line(self, line: bytes) -> None:
         if self._link is not None:

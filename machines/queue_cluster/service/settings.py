@@ -28,10 +28,11 @@ class Config:
     that wait to be sent on one connection; one with more is given up. `unsent`: bytes that wait to
     be sent to a member; while there are more, nothing of any member gets a place in the order.
     `unhandled`: bytes that have come on one connection; while there are more, it is not read.
-    `under_way`: bytes that a broker has said and that have not come back; while as many more wait,
-    its clients are not heard. `outstanding`: commands of one client without an answer. `queues`: at
-    most. `messages`: on one queue, as far as the publisher's broker knows. `credit`: of one
-    subscription at most.
+    `multicasts` and `under_way`: multicasts, and bytes of them, that a broker has said and that
+    have not come back; while as many more wait, its clients are not heard. `multicasts` is small,
+    because a delivery waits for all that its broker said before. `outstanding`: commands of one
+    client without an answer. `queues`: at most. `messages`: on one queue, as far as the publisher's
+    broker knows. `credit`: of one subscription at most.
     `tolerated`: lines on one connection that nobody understands; after one more it is given up.
     Errors: ValueError for a value out of its range.
     """
@@ -46,6 +47,7 @@ class Config:
     backlog: int = 64_000_000
     unsent: int = 1_000_000
     unhandled: int = 262_144
+    multicasts: int = 50
     under_way: int = 1_000_000
     outstanding: int = 1_024
     queues: int = 1_000
@@ -63,6 +65,7 @@ class Config:
             "backlog": (1, 2**40),
             "unsent": (0, 2**30),
             "unhandled": (0, 2**30),
+            "multicasts": (1, 2**20),
             "under_way": (0, 2**30),
             "outstanding": (1, 2**20),
             "queues": (1, 2**20),

@@ -7,13 +7,18 @@ from collections.abc import Callable
 
 
 class SlidingWindow:
-    """Sends lines in their order, while at most `most` bytes of them have not come back; one line
-    may be longer. `on_full(full)`: as many bytes wait to be sent as may be under way, or fewer
-    again."""
+    """Sends lines in their order, while at most `most_lines` of them, and `most` bytes, have not
+    come back; one line may be longer. `on_full(full)`: as many lines or bytes wait to be sent as
+    may be under way, or fewer again."""
 
     def __init__(
-        self, most: int, send: Callable[[bytes], None], on_full: Callable[[bool], None]
+        self,
+        most_lines: int,
+        most: int,
+        send: Callable[[bytes], None],
+        on_full: Callable[[bool], None],
     ) -> None:
+        self._most_lines = most_lines
         self._most = most
         self._send = send
         self._on_full = on_full
@@ -35,15 +40,16 @@ class SlidingWindow:
         self._go_on()
 
     def _go_on(self) -> None:
-        while self._waiting and (
-            not self._sent or self._sent_bytes + len(self._waiting[0]) <= self._most
-        ):
+        while self._waiting and (not self._sent or self._has_room(len(self._waiting[0]))):
             line = self._waiting.popleft()
             self._waiting_bytes -= len(line)
             self._sent.append(len(line))
             self._sent_bytes += len(line)
             self._send(line)
-        full = self._waiting_bytes >= self._most
+        full = self._waiting_bytes >= self._most or len(self._waiting) >= self._most_lines
         if full != self._full:
             self._full = full
             self._on_full(full)
+
+    def _has_room(self, size: int) -> bool:
+        return len(self._sent) < self._most_lines and self._sent_bytes + size <= self._most

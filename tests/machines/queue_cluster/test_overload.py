@@ -1,4 +1,5 @@
-"""Brokers that have more to do than they can: publishers wait, and nobody loses its membership.
+"""Brokers that have more to do than they can: publishers wait, consumers get their messages all the
+same, and nobody loses its membership.
 
 Each broker is a process of its own in the simulated world: an event loop that stands still while
 the broker handles an event of its machines, so many seconds for each.
@@ -15,7 +16,7 @@ import pytest
 from lawful.machines.queue_cluster.service import Client
 from lawful.machines.queue_cluster.service.broker import Broker
 from lawful.machines.queue_cluster.service.bus import Bus
-from lawful.machines.queue_cluster.service.settings import Options
+from lawful.machines.queue_cluster.service.settings import Config, Options
 from lawful.runtime.instance import Machine
 from lawful.runtime.simulation.event_loop import SimulatedLoop
 from lawful.runtime.simulation.network import Network
@@ -41,10 +42,11 @@ class Slow:
 class Processes:
     """A bus, and brokers with clients at ports 1, 2, ...; `slowness`: seconds of each."""
 
-    def __init__(self, slowness: tuple[float, ...]) -> None:
+    def __init__(self, slowness: tuple[float, ...], config: Config = NARROW) -> None:
         self.world = World(1, limit=300.0)
         self.brokers: list[Broker] = []
-        self.bus = Bus(NARROW, first=1)
+        self.bus = Bus(config, first=1)
+        self._config = config
         self.slow = [Slow(self.world, seconds) for seconds in slowness]
         self.most_unsent = self.most_unhandled = 0  # Bytes.
         self._network = Network(self.world)
@@ -79,7 +81,7 @@ class Processes:
             loop.call_soon_threadsafe(over.set)
 
     async def _broker(self, number: int) -> None:
-        broker = Broker("ABC"[number], BUS, NARROW, Options(journal=self.slow[number]))
+        broker = Broker("ABC"[number], BUS, self._config, Options(journal=self.slow[number]))
         self.brokers.append(broker)
         over = asyncio.Event()
         self._over.append(over)
@@ -149,3 +151,38 @@ def test_one_that_stands_still_is_given_up_though_others_wait_for_it() -> None:
     bus = processes.bus
     assert (bus.counts["silent"], bus.counts["joined"]) == (1, 4)
     assert [str(node) for node in bus.members] == ["A.0001", "B.0002", "C.0004"]
+
+
+def test_a_consumer_has_its_turns_among_many_publishers() -> None:
+    """A delivery waits for the few multicasts that its broker has said before, and not for all that
+    the publishers have sent to it."""
+    processes = Processes((0.001,), replace(NARROW, multicasts=10, under_way=1_000_000))
+    done = 0
+
+    async def publish() -> None:
+        client = await Client.connect(1, NARROW)
+
+        async def send(number: int) -> None:
+            nonlocal done
+            await client.send("q", b"%d" % number)
+            done += 1
+
+        await asyncio.gather(*(send(number) for number in range(MESSAGES)))
+        client.close()
+
+    async def work() -> None:
+        client = await Client.connect(1, NARROW)
+        await client.declare("q")
+        await client.subscribe("q", credit=10)
+        async with asyncio.TaskGroup() as group:
+            for _ in range(12):
+                group.create_task(publish())
+            for _ in range(20):
+                message = await client.next()
+                assert message is not None
+                group.create_task(client.accept(message))
+            assert 0 < done < 12 * MESSAGES // 2
+        client.close()
+
+    processes.play(work())
+    assert done == 12 * MESSAGES
