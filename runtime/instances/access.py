@@ -30,6 +30,7 @@ from .observers import Follower, Observed, foremost
 from .part_parameters import as_declared, taken_from_declaration
 
 M = TypeVar("M", bound=State)
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,7 +259,16 @@ class InstanceAccess(Access[M]):
         start of its body that reads no argument. An event that would only be ignored is not listed.
         """
         self._open("enabled")
+        return self._asked(self._enabled)
+
+    def _enabled(self, _: State) -> tuple[str, ...]:
         return tuple(e.name for e in self.ir.events if self._is_enabled(e))
+
+    def _asked(self, ask: Callable[..., T], *given: Any) -> T:
+        """What it answers of the instance; all guards see one instant, as in a step."""
+        if self.plan.clocked:
+            return dispatch.paused(self._machine, ask, given)
+        return ask(self._machine, *given)
 
     def _is_enabled(self, event: ir.Event) -> bool:
         state = self._machine
@@ -282,7 +292,7 @@ class InstanceAccess(Access[M]):
         """
         way, given = self._checked(event, args)
         self._open(event)
-        return not dispatch.refuses(self._machine, way, given)
+        return not self._asked(dispatch.refuses, way, given)
 
     def explain(self, event: str, *args: Any) -> tuple[Reason, ...]:
         """Why the call would be refused, a row for each transition that serves the event; empty
@@ -290,7 +300,7 @@ class InstanceAccess(Access[M]):
         """
         way, given = self._checked(event, args)
         self._open(event)
-        return dispatch.reasons(self._machine, way, given)
+        return self._asked(dispatch.reasons, way, given)
 
     def at(self, state: Any) -> bool:
         """Whether this is the control state; TypeError for anything but a state of this machine."""

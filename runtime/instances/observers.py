@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from lawful.spec.outcomes import MachineFault, Refused
 
 from ..kernel.commit import NOT_FIRED, UNDECIDED
-from ..kernel.dispatch import control, save, undoing
+from ..kernel.dispatch import control, paused, save, undoing
 from ..kernel.event_record import Stepped
 from ..kernel.plan import Asserted, Way
 from ..kernel.signal_handlers import of_a_handler
@@ -135,10 +135,10 @@ class Observed:
                 if log is not None:
                     log.begin()
                 if not told:
-                    paused = plan.clocked
-                    output = self._paused(machine, step, args) if paused else step(machine, *args)
+                    clocked = plan.clocked
+                    output = paused(machine, step, args) if clocked else step(machine, *args)
                 elif plan.timed:
-                    output = self._paused(machine, step, (self, args))
+                    output = paused(machine, step, (self, args))
                 else:
                     output = step(machine, self, args)
             except Refused as refusal:
@@ -192,7 +192,7 @@ class Observed:
         try:
             try:
                 if machine.__plan__.timed:
-                    output = self._paused(machine, self._step, (way, args, step, fires))
+                    output = paused(machine, self._step, (way, args, step, fires))
                 else:
                     output = self._step(machine, way, args, step, fires)
             finally:
@@ -233,19 +233,6 @@ class Observed:
         who = "an event of this instance is not over" if mine else "another thread runs an event"
         how = "send the events of all threads through one runner, lawful.runtime.runner.Runner"
         return RuntimeError(f"{type(machine).__name__}.{way}: {who}; {how}")
-
-    def _paused(self, machine: State, act: Callable[..., Any], given: tuple[Any, ...]) -> Any:
-        """Act on the machine with the time paused: observers get the time that the step read."""
-        time = machine.__environment__
-        clock = time.clock.now
-        if time.now != clock:
-            return act(machine, *given)
-        instant = clock()
-        time.now = lambda: instant
-        try:
-            return act(machine, *given)
-        finally:
-            time.now = clock
 
     def _step(
         self,

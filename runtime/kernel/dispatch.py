@@ -12,7 +12,7 @@ import functools
 import operator
 from collections.abc import Callable, Iterator
 from itertools import chain, repeat, starmap
-from typing import Any
+from typing import Any, TypeVar
 
 from lawful.spec.outcomes import Ambiguous, Reason
 from lawful.spec.quick_dataclass import dataclass
@@ -24,6 +24,8 @@ from .plan import Candidate, Way
 from .signal_handlers import let_out
 from .state import State
 from .suspects import SUSPECT, suspect
+
+T = TypeVar("T")
 
 # What Python raises where an operation has no value.
 # The last one is raised where nothing that ran has assigned a local.
@@ -79,6 +81,20 @@ def at_one_instant(method: Callable[..., Any]) -> Callable[..., Any]:
             time.now = clock  # No call: an interrupt comes before it or after it.
 
     return run
+
+
+def paused(state: State, act: Callable[..., T], given: tuple[Any, ...]) -> T:
+    """Act on the state with the time paused, so that the whole act sees one instant."""
+    time = state.__environment__
+    clock = time.clock.now
+    if time.now != clock:
+        return act(state, *given)
+    instant = clock()
+    time.now = lambda: instant
+    try:
+        return act(state, *given)
+    finally:
+        time.now = clock  # No call, as above.
 
 
 def step(state: State, way: str, *args: Any) -> Any:

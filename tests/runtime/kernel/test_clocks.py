@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lawful import Clock, Machine, Nat, Param, Refused, Timer, Undefined, require, transition
+from lawful import Clock, Machine, Nat, Param, Refused, Timer, Undefined, event, require, transition
 from lawful.runtime.journal import Journal
 from lawful.runtime.timers import RealClock, SimulatedClock
 
@@ -202,20 +202,62 @@ def test_now_never_decreases() -> None:
     assert bell.clock.now == 7
 
 
+class Restless(RealClock):
+    """It goes on at every look at it."""
+
+    def __init__(self, now: float = 0.0) -> None:
+        self.instant = now
+
+    def now(self) -> float:
+        self.instant += 0.75
+        return self.instant
+
+
 def test_during_a_step_time_stands_still() -> None:
-    """The clock goes on at every look at it; `start` looks three times, and asserts."""
-
-    class Restless(RealClock):
-        looks = 0.0
-
-        def now(self) -> float:
-            self.looks += 0.75
-            return self.looks
-
+    """`start` looks three times, and asserts."""
     watch = Watch(clock=Restless())
     first = watch.start(1)
     assert watch.start(1) > first
     assert watch.clock.now > first + 1
+
+
+class Door(Machine):
+    """At each tick one of its two transitions is enabled."""
+
+    clock: Clock = Clock()
+
+    @event
+    def push(self) -> str:
+        raise NotImplementedError
+
+    @transition(event="push")
+    def late(self) -> str:
+        require(self.clock.now >= 5, "it is early")
+        return "late"
+
+    @transition(event="push")
+    def early(self) -> str:
+        require(self.clock.now < 5, "it is late")
+        return "early"
+
+
+@pytest.mark.parametrize(
+    ("question", "args", "answer"),
+    [("may", ("push",), True), ("explain", ("push",), ()), ("enabled", (), ("push",))],
+)
+@pytest.mark.parametrize("watched", [False, True])
+def test_during_a_question_time_stands_still(
+    question: str, args: tuple[str, ...], answer: object, watched: bool
+) -> None:
+    """Else 5 o'clock comes after `late` was asked, and before `early` is."""
+    for sooner in range(8):
+        clock = Restless()
+        door = Door(clock=clock)
+        if watched:
+            door.lawful.observe(lambda _: None)
+        clock.instant += 5 - sooner / 4
+        assert getattr(door.lawful, question)(*args) == answer, sooner
+        assert door.push() == ("late" if sooner <= 6 else "early")
 
 
 class Never(Machine):
