@@ -109,6 +109,11 @@ class Block:
         except Exception as error:
             raise StoreError(what) from error
 
+    def look_again(self) -> None:
+        """Have followers look at the instances, which are as they were before."""
+        for logged, _ in self.touched.values():
+            logged.watch.look_again()
+
     def tell(self) -> None:
         """Tell the observers what was committed; raise their first exception."""
         first: BaseException | None = None
@@ -276,6 +281,11 @@ class Transactions:
                     if not there:
                         _ = [*block.undo]
                 self._left = False
+                try:
+                    block.look_again()
+                except BaseException:  # An interrupt.
+                    block.look_again()
+                    raise
                 raise
             finally:
                 self.block = None

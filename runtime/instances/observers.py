@@ -325,6 +325,11 @@ class Observed:
         finally:
             self.tell()
 
+    def look_again(self) -> None:
+        """Have followers look, where events that they have looked at were rolled back."""
+        for each in self.followers:
+            each.look_again()
+
     def tell(self) -> None:
         """Call the queued observers, unless the log holds them back; raise their first exception,
         the others noted in it.
