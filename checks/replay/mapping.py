@@ -1,6 +1,7 @@
 """Mappings: how to read events from JSON lines of other programs (foreign traces).
 
-A mapping is a TOML or JSON file. "$.a.b" is the value at a.b in a line, all else is a constant:
+A mapping is a TOML or JSON file. "$.a.b" is the value at a.b in a line, "$['a.b']" that of a
+key with a dot (`preparation.record_paths`), all else is a constant:
 
     instance = "$.conn"
     seq = "$.n"
@@ -82,6 +83,7 @@ from .preparation.path_templates import (
     wrong_template,
 )
 from .preparation.preparation_table import Preparation
+from .preparation.record_paths import is_path
 from .preparation.row_numbers import by_place, by_time
 from .preparation.steps import Preparer
 from .preparation.times import ISO, ISO_NS, UNITS, is_unit, seconds
@@ -215,7 +217,7 @@ class TraceMapping:
         try:
             instance, seq = self._fills["instance"](data), self._fills["seq"](data)
         except MissingPath as error:
-            return Rejected(str(error), plain(str(text)))
+            return Rejected(error.told(data), plain(str(text)))
         instance, key = shown(instance), instance
         if not isinstance(instance, str) or not encodable(instance):
             return Rejected(no_name(self.instance, key), plain(str(text)))
@@ -230,7 +232,7 @@ class TraceMapping:
         try:
             return self._row(instance, seq, data)
         except MissingPath as error:
-            return self._flawed(instance, seq, str(error), data)
+            return self._flawed(instance, seq, error.told(data), data)
 
     @property
     def casts(self) -> Mapping[str, str]:
@@ -393,18 +395,18 @@ def mapping_of(data: Any) -> TraceMapping:
         if how.order == "time" and "time" not in given:
             raise ValueError('order = "time" needs `time`')
     for name in ("instance", "seq", "event"):
-        if not str(given.get(name, "")).startswith("$."):
+        if not is_path(given.get(name)):
             raise ValueError(f'{name} has to be a path such as "$.{name}"')
     if why := _wrong_zone(given):
         raise ValueError(why)
     if not is_unit(str(given.get("unit", ISO))):
         units = ", ".join((*UNITS, ISO, ISO_NS))
         raise ValueError(f"unit has to be one of {units}, or a form of times, not {given['unit']}")
-    if str(given.get("machine", "")).startswith("$."):
+    if is_path(given.get("machine")):
         raise ValueError(f"machine has to be the name of a machine, not {given['machine']}")
     if why := wrong_deadlines(given.get("deadlines", {})):
         raise ValueError(why)
-    for name in ("args", "observed"):
+    for name in ("instance", "seq", "event", "output", "time", "args", "observed"):
         if why := wrong_template(given.get(name), functions=False):
             raise ValueError(f"{name}: {why}")
     known: dict[str, Any] = {

@@ -8,6 +8,7 @@ from typing import Any
 from ..flaws.row_texts import no_column
 from ..mapping import TraceMapping
 from ..parquet import arrow
+from ..preparation.record_paths import names_in
 from ..prepared_rows import Pair, check_order, pairs_of_table_line
 from ..rows import Rejected, Row
 from ..sources import ReplayError
@@ -60,7 +61,7 @@ def checked(path: str, schema: Any, mapping: TraceMapping) -> list[str]:
     is_ = arrow().types
     for each in mapping.paths:
         inside: Any = schema
-        for name in each[2:].split("."):
+        for name in names_in(each):
             if not isinstance(inside, arrow().Schema) and _is_record(inside):
                 inside = inside.item_type
                 continue
@@ -69,7 +70,7 @@ def checked(path: str, schema: Any, mapping: TraceMapping) -> list[str]:
             if name not in fields:
                 raise ReplayError(no_column(each, name, path, fields))
             inside = fields[name]
-    return list(dict.fromkeys(each[2:].split(".")[0] for each in mapping.paths))
+    return list(dict.fromkeys(names_in(each)[0] for each in mapping.paths))
 
 
 def _is_record(kind: Any) -> bool:
@@ -110,13 +111,13 @@ def _without_odd(columns: Mapping[str, Any], table: Any, layout: Layout) -> Any:
 def _at(table: Any, path: str) -> Any:
     pc = arrow().compute
 
-    outer, *inner = path[2:].split(".")
+    outer, *inner = names_in(path)
     column = table.column(outer).combine_chunks()
     for name in inner:
         if arrow().types.is_map(column.type):
             column = pc.map_lookup(column, arrow().scalar(name, column.type.key_type), "first")
         else:
-            column = pc.struct_field(column, name)
+            column = pc.struct_field(column, [name])  # A text may be a path of Arrow.
     return column
 
 

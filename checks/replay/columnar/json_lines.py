@@ -16,6 +16,7 @@ from lawful.spec.codec.as_json import is_object
 from ..parquet import arrow
 from ..preparation.instance_names import QUOTED_TEXT
 from ..preparation.path_templates import Record, value_at
+from ..preparation.record_paths import names_in
 from ..rows import LARGEST, Row, decoded, encodable, loads
 from ..sources import BLANK
 from .layout import BOOLEAN, EVENT, INSTANCE, LONG, PLACE, RAW, SEQ, STRING, Layout
@@ -100,7 +101,7 @@ class LineDecoder:
         kinds = {LONG: pa.int64(), STRING: pa.string(), BOOLEAN: pa.bool_()}
         tree: dict[str, Any] = {}
         for path, kind in self._kinds(instance).items():
-            *outer, last = path[2:].split(".")
+            *outer, last = names_in(path)
             inside = tree
             for name in outer:
                 inside = inside.setdefault(name, {})
@@ -229,6 +230,6 @@ def _at(table: Any, path: str) -> Any:
     """The column at a path: null where an object on the way is."""
     pc = arrow().compute
 
-    outer, *inner = path[2:].split(".")
+    outer, *inner = names_in(path)
     column = table.column(outer).combine_chunks()
     return pc.struct_field(column, inner) if inner else column

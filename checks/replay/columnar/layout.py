@@ -27,6 +27,7 @@ from lawful.spec.values.world import World, decode
 from ..difference import exact
 from ..mapping import TraceMapping
 from ..preparation.instance_names import key_of
+from ..preparation.record_paths import is_path, names_in
 from ..program import ReplayProgram
 from ..row_state import may_be_none
 from ..rows import Rejected, Row, decoded
@@ -166,7 +167,7 @@ class Layout:
         rows.update({path: values[path] for path in (known.paths if known else ())})
         out: dict[str, Any] = {}
         for path, value in rows.items():
-            *outer, last = path[2:].split(".")
+            *outer, last = names_in(path)
             inside = out
             for name in outer:
                 inside = inside.setdefault(name, {})
@@ -230,8 +231,9 @@ def _has_kernel(machine: ir.Machine) -> bool:
 
 
 def _overlap(paths: Sequence[str]) -> bool:
-    """Whether one path is inside another."""
-    return any(a != b and b.startswith(f"{a}.") for a in paths for b in paths)
+    """Whether one path is inside another, or another text for it."""
+    told = [*map(names_in, paths)]
+    return len({*told}) < len(told) or any(a != b and b[: len(a)] == a for a in told for b in told)
 
 
 def _their_names(mapping: TraceMapping, name: str) -> list[str]:
@@ -246,7 +248,7 @@ def _reads(template: Json) -> bool:
         return any(map(_reads, template))
     if is_object(template):
         return any(map(_reads, template.values()))
-    return isinstance(template, str) and template.startswith("$.")
+    return is_path(template)
 
 
 class _Maker:
@@ -273,7 +275,7 @@ class _Maker:
 
     def told(self, path: str, kind: t.Type) -> Told:
         """How a recorded output is read of its column."""
-        if not path.startswith("$."):
+        if not is_path(path):
             constant = self.value(path, kind)
             assert isinstance(constant, Fixed)  # It has no path in it.
             return Told("", constant, may_be_none=False)
@@ -305,7 +307,7 @@ class _Maker:
 
     def value(self, template: Json, kind: t.Type) -> Origin:
         """How the value of a template is made of columns."""
-        if isinstance(template, str) and template.startswith("$."):
+        if is_path(template):
             return self.leaf(template, kind)
         if is_object(template) and any(map(_reads, template.values())):
             return self.record(template, kind)

@@ -40,12 +40,15 @@ class TableFile:
 
     def batches(self, columns: Sequence[str] | None) -> Iterator[Any]:
         """The rows with these columns; with all of them for None."""
-        if self.parquet:
-            yield from self.file.iter_batches(ROWS, columns=columns)
-        else:
-            for stripe in range(self.file.nstripes):
-                found = self.file.read_stripe(stripe, columns=columns)
-                yield found if columns is None else found.select(columns)
+        # Arrow takes a name with a dot for that of a field in a column, too.
+        whole = columns is None or any("." in name for name in columns)
+        read = None if whole else columns
+        found: Iterator[Any] = (
+            self.file.iter_batches(ROWS, columns=read)
+            if self.parquet
+            else (self.file.read_stripe(n, columns=read) for n in range(self.file.nstripes))
+        )
+        yield from found if columns is None else (each.select(columns) for each in found)
 
 
 @contextmanager

@@ -11,6 +11,8 @@ from typing import Any
 from lawful.spec.codec.as_json import is_list, is_object
 from lawful.spec.errors import nearest
 
+from ..preparation.record_paths import names_in, path_of
+
 NO_NUMBER = "a row without a sequence number"
 CAST = '`casts` of the [preparation] make an "int" of it'
 ANOTHER = "the log of another program needs --mapping"
@@ -52,7 +54,8 @@ def no_number(where: str, value: Any, how: str = CAST) -> str:
 def no_column(path: str, name: str, what: str, there: Iterable[str]) -> str:
     """Why nothing is at a path: of the columns or fields that are there none has the name."""
     known = [*there]
-    close = nearest(name, known, "")
+    dotted = ".".join(names_in(path))
+    close = f"write {path_of((dotted,))}" if dotted in known else nearest(name, known, "")
     has = ", ".join(known) or "no fields"
     return f"the mapping reads {path}; {what} has {has}{f': {close}' if close else ''}"
 

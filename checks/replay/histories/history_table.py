@@ -21,6 +21,8 @@ from typing import Any
 
 from lawful.spec.codec.as_json import is_object
 
+from ..preparation.record_paths import is_path, wrong_path
+
 CALL, RETURN, FAILED, UNKNOWN = "call", "return", "failed", "unknown"
 PHASES = (CALL, RETURN, FAILED, UNKNOWN)
 NO_PHASE = f"neither a call nor a return: {{}} is not one of {', '.join(PHASES)}"
@@ -45,8 +47,10 @@ def history_of(data: Any) -> HistoryTable:
     if not is_object(data) or not data.keys() <= {"process", "phase", "phases"}:
         raise ValueError("history has the keys process, phase and phases")
     for name in ("process", "phase"):
-        if not str(data.get(name, "")).startswith("$."):
+        if not is_path(data.get(name)):
             raise ValueError(f'history.{name} has to be a path such as "$.{name}"')
+        if why := wrong_path(data[name]):
+            raise ValueError(f"history.{name}: {why}")
     phases = data.get("phases", {})
     if not is_object(phases) or not set(phases.values()) <= set(PHASES):
         raise ValueError(f"history.phases has values of {', '.join(PHASES)}")

@@ -9,6 +9,7 @@ from typing import Any
 from lawful.spec import types as t
 
 from ..preparation.path_templates import Record
+from ..preparation.record_paths import names_in, path_of
 from .samples_of_records import values_at
 
 DECIMAL = re.compile(r"[+-]?[0-9]+[.]([0-9]{1,9})")
@@ -45,9 +46,9 @@ def field_named(paths: Sequence[str], name: str) -> str | None:
 
 def _last(path: str, paths: Sequence[str]) -> str:
     """The name of a field: of the value of an option, as Quint writes it, that of the option."""
-    outer, _, name = path.rpartition(".")
-    option = name == "value" and f"{outer}.tag" in paths
-    return outer.rpartition(".")[2] if option else name
+    *outer, name = names_in(path)
+    option = name == "value" and path_of((*outer, "tag")) in paths
+    return outer[-1] if option and outer else name
 
 
 def field_holding(records: Sequence[Record], paths: Sequence[str], kind: t.Type) -> str | None:

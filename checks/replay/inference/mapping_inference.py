@@ -22,6 +22,7 @@ from ..in_process import read_rows
 from ..mapping import mapping_of
 from ..preparation.path_templates import Record
 from ..preparation.preparation_table import preparation_of
+from ..preparation.record_paths import names_in, path_of
 from ..preparation.toml_text import comment, tables
 from ..program import ReplayProgram
 from ..rows import Row
@@ -318,7 +319,7 @@ def _observed(
 ) -> dict[str, str]:
     """The variables of the machine that the states of ITF tell, in a form with one of the tags."""
     paths = {*_paths(records)}
-    names = {each.name: f"$.after.{each.name}" for each in machine.variables}
+    names = {each.name: path_of(("after", each.name)) for each in machine.variables}
     return {name: at for name, at in names.items() if any(at + tag in paths for tag in tags)}
 
 
@@ -363,7 +364,7 @@ def _pairs(records: Sequence[Record], event: str) -> list[tuple[str, str]]:
 
 def _hint(path: str) -> int:
     """How much the name of a field is like that of a key; less is more."""
-    last = plain_name(path.rpartition(".")[2])
+    last = plain_name(names_in(path)[-1])
     return next((i for i, key in enumerate(KEYS) if key in last), len(KEYS))
 
 
@@ -393,7 +394,7 @@ def _orders(
 
 def _unit(path: str, values: Sequence[Any]) -> str:
     """The unit of a field of times; empty where it has none."""
-    return unit_of(plain_name(path.rpartition(".")[2]), values)
+    return unit_of(plain_name(names_in(path)[-1]), values)
 
 
 def _tried(

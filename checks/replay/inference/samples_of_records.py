@@ -15,6 +15,7 @@ from ..preparation import logfmt
 from ..preparation.formats import records_of_file
 from ..preparation.path_templates import Record
 from ..preparation.preparation_table import Preparation
+from ..preparation.record_paths import names_in, path_of
 from ..preparation.steps import prepared
 from ..rows import Rejected, encodable, loads
 from ..sources import ReplayError, opened
@@ -38,7 +39,7 @@ def sample(paths: Sequence[str], how: Preparation) -> list[Record]:
         told = (found for _, found in records_of_file(path, how))
         read = (one for one in told if not isinstance(one, Rejected))
         made = (record for one in read for _, record in prepared(how, one))
-        out += [dict(_flat(one, "$")) for one in itertools.islice(made, each)]
+        out += [dict(_flat(one, ())) for one in itertools.islice(made, each)]
     return out
 
 
@@ -93,16 +94,17 @@ def _documents(path: str) -> Iterator[dict[str, Any]]:
     """Documents of JSON: the records are in a list, or in lists of its elements; or each is one."""
     how: dict[str, Any] = {"format": "json"}
     record = next((each for _, each in records_of_file(path, Preparation(**how))), None)
+    names: list[str] = []
     paths: list[str] = []
     while is_object(record) and len(paths) < DEEP:
-        lists = {at: each for at, each in _flat(record, "$") if _objects(each)}
+        lists = {at: each for at, each in _flat(record, ()) if _objects(each)}
         if not lists:
             break
         at = max(lists, key=lambda each: len(lists[each]))
-        paths.append(at[2:])
+        names += names_in(at)
+        paths.append(path_of(names))
         record = lists[at][0]
-        told = ["$." + ".".join(paths[:n]) for n in range(1, len(paths) + 1)]
-        yield how | {"spread": told[0] if len(told) == 1 else told}
+        yield how | {"spread": paths[0] if len(paths) == 1 else [*paths]}
     yield how
 
 
@@ -122,13 +124,13 @@ def _names(row: Sequence[str]) -> bool:
     return plain and len(set(row)) == len(row)
 
 
-def _flat(data: Mapping[str, Any], path: str) -> Iterator[tuple[str, Any]]:
-    """The values by path; without those that no path reaches, and texts that TOML cannot hold."""
+def _flat(data: Mapping[str, Any], outer: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
+    """The values by path; without names and texts that TOML cannot hold."""
     for name, value in data.items():
-        inner = f"{path}.{name}"
-        if "." in name or not encodable(name):
+        inner = (*outer, name)
+        if not encodable(name):
             continue
         if is_object(value):
             yield from _flat(value, inner)
         elif not isinstance(value, str) or encodable(value):
-            yield inner, value
+            yield path_of(inner), value

@@ -15,6 +15,7 @@ from ..columnar.table_files import lines_of, table_file
 from ..engine_choice import Tell, silent
 from ..parquet import arrow
 from ..preparation.formats import record_of_line
+from ..preparation.record_paths import names_in
 from ..rows import Rejected, object_of
 from ..sources import Sources
 from .joint_program import JointProgram
@@ -85,7 +86,7 @@ class JointDecoder:
 
 
 def _outer(layout: Layout) -> list[str]:
-    return list(dict.fromkeys(each[2:].split(".")[0] for each in layout.mapping.paths))
+    return list(dict.fromkeys(names_in(each)[0] for each in layout.mapping.paths))
 
 
 def tables_of_files(files: Sources, program: JointProgram, tell: Tell = silent) -> list[Any]:

@@ -13,8 +13,9 @@ from typing import Any
 
 from lawful.spec.codec.as_json import is_object
 
-from .path_templates import MissingPath, Record, names_in, put, value_at
+from .path_templates import MissingPath, Record, put, value_at
 from .preparation_table import Preparation
+from .record_paths import names_in
 
 DIGITS = 32  # Hexadecimal ones of a hash: 128 bits.
 WITHHELD = "(withheld)"  # In place of the text of a rejected row.

@@ -1,4 +1,4 @@
-"""Templates: JSON in which a text such as "$.a.b" stands for the value at a.b in a record.
+"""Templates: JSON in which a path such as "$.a.b" stands for the value at a.b in a record.
 
 A record is the JSON object of one row of a trace. Besides paths a template of a computed field may
 have functions, each an object with one of these keys:
@@ -25,13 +25,13 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from decimal import Context, Decimal
-from functools import lru_cache
 from typing import Any
 
 from lawful.spec.codec.as_json import is_list, is_object
 from lawful.spec.ir import Json
 
 from ..rows import loads
+from .record_paths import is_path, names_in, path_of, wrong_path
 
 Record = dict[str, Any]
 FUNCTIONS = ("$join", "$key", "$find", "$find_all", "$lower", "$sum", "$json", "$if")
@@ -41,6 +41,33 @@ MATCHES = "$matches"
 class MissingPath(Exception):
     """A record has no value at a path that a template names."""
 
+    def __init__(self, what: str, path: str = "") -> None:
+        super().__init__(what)
+        self.path = path
+
+    def told(self, data: Mapping[str, Any]) -> str:
+        """What is missing in this record; with the path that differs in dots and `_` alone, if the
+        record has a value there."""
+        other = _spelt(_plain(".".join(names_in(self.path))), data) if self.path else ()
+        return f"{self}; it has {path_of(other)}" if other else str(self)
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", ".")
+
+
+def _spelt(wanted: str, data: Mapping[str, Any]) -> tuple[str, ...]:
+    """The keys on the way to a value that are `wanted` if dots join them; empty for none."""
+    for name, value in data.items():
+        known = _plain(name)
+        if known == wanted:
+            return (name,)
+        if is_object(value) and wanted.startswith(f"{known}."):
+            inner = _spelt(wanted[len(known) + 1 :], value)
+            if inner:
+                return (name, *inner)
+    return ()
+
 
 def value_at(path: str, data: Mapping[str, Any]) -> Any:
     """The value at a path. Raises MissingPath where there is none."""
@@ -49,14 +76,8 @@ def value_at(path: str, data: Mapping[str, Any]) -> Any:
         for name in names_in(path):
             found = found[name]
     except (KeyError, TypeError):  # A TypeError where something on the way is no object.
-        raise MissingPath(f"no value at {path}") from None
+        raise MissingPath(f"no value at {path}", path) from None
     return found
-
-
-@lru_cache(maxsize=1024)
-def names_in(path: str) -> tuple[str, ...]:
-    """The names of which a path consists."""
-    return tuple(path[2:].split("."))
 
 
 def put(path: str, data: Record, value: Any) -> None:
@@ -91,7 +112,7 @@ def conditions_in(template: Json) -> Iterator[Mapping[str, Json]]:
 def filling(template: Json) -> Filled:
     """The function that replaces every path in the template by the value there in a record. It
     raises MissingPath where there is none."""
-    if isinstance(template, str) and template.startswith("$."):
+    if is_path(template):
         return reading(template)
     if is_object(template):
         parts = [(name, filling(value)) for name, value in template.items()]
@@ -112,7 +133,7 @@ def reading(path: str) -> Filled:
         try:
             return data[name]
         except KeyError:
-            raise MissingPath(f"no value at {path}") from None
+            raise MissingPath(f"no value at {path}", path) from None
 
     return read
 
@@ -124,7 +145,7 @@ def filled(template: Json, data: Mapping[str, Any]) -> Any:
 
 def paths_in(template: Json) -> Iterator[str]:
     """The paths in a template."""
-    if isinstance(template, str) and template.startswith("$."):
+    if is_path(template):
         yield template
     elif is_object(template):
         for each in template.values():
@@ -272,6 +293,8 @@ def wrong_template(template: Json, functions: bool) -> str:
     """What is wrong in a template, as a phrase; empty where nothing is."""
     if is_list(template):
         return next(filter(None, (wrong_template(each, functions) for each in template)), "")
+    if is_path(template):
+        return wrong_path(template)
     if not is_object(template):
         return ""
     names = [each for each in FUNCTIONS if each in template]
@@ -282,9 +305,11 @@ def wrong_template(template: Json, functions: bool) -> str:
     if names and names[0].startswith("$find"):
         if "in" not in template:
             return f'{names[0]} needs `in`, for example in = "$.text"'
-        return wrong_pattern(template[names[0]])
+        inside = wrong_template(template["in"], functions)
+        return wrong_pattern(template[names[0]]) or inside
     if names == ["$if"]:
-        return wrong_condition(template["$if"])
+        then, other = (wrong_template(template.get(n), functions) for n in ("then", "else"))
+        return wrong_condition(template["$if"]) or then or other
     return next(filter(None, (wrong_template(each, functions) for each in template.values())), "")
 
 
@@ -293,8 +318,10 @@ def wrong_condition(asked: Any) -> str:
     if not is_object(asked):
         return "a condition has to be an object of paths"
     for path, wanted in asked.items():
-        if not path.startswith("$."):
+        if not is_path(path):
             return f'a condition has paths such as "$.a", not "{path}"'
+        if why := wrong_path(path):
+            return why
         if is_object(wanted):
             if set(wanted) != {MATCHES}:
                 return f"a condition asks for a value, a list of values or {MATCHES}"

@@ -60,6 +60,7 @@ from lawful.spec.errors import nearest
 from lawful.spec.ir import Json
 
 from .path_templates import conditions_in, wrong_condition, wrong_pattern, wrong_template
+from .record_paths import names_in, wrong_path
 
 FORMATS = ("lines", "text", "logfmt", "json", "csv", "xes", "otlp", "itf")
 LINE_FORMATS = ("lines", "text", "logfmt")  # A line is a record by itself.
@@ -186,8 +187,8 @@ def _paths(of: Preparation) -> str:
     named += [*of.hash, *of.drop]
     named += of.spreads
     for path in named:
-        if not path.startswith("$."):
-            return f'"{path}" has to be a path such as "$.a"'
+        if why := wrong_path(path):
+            return why
     for path, cast in of.casts.items():
         if cast not in CASTS and not FIXED.fullmatch(cast):
             kinds = ", ".join((*CASTS, "fixed(2)", "fixed(2, comma)"))
@@ -207,10 +208,11 @@ def _templates(of: Preparation) -> str:
 
 def _never(of: Preparation) -> str:
     """Conditions come after casts, and a regular expression is found in texts alone."""
+    casts = {names_in(path): kind for path, kind in of.casts.items()}
     for form in (RowForm(of.fields, of.when), *of.rows):
         for asked in (form.when, *conditions_in(dict(form.fields))):
             for path, wanted in asked.items():
-                kind = of.casts.get(path, "text")
+                kind = casts.get(names_in(path), "text")
                 if is_object(wanted) and kind != "text":
                     what = f"$matches finds nothing at {path}, which is cast to {kind} before"
                     return f"{what}; ask for a value, or leave the cast out"

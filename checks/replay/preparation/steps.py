@@ -18,11 +18,11 @@ from .path_templates import (
     as_text,
     computing,
     condition,
-    names_in,
     put,
     value_at,
 )
 from .preparation_table import FIXED, Preparation
+from .record_paths import names_in
 
 WHOLE = re.compile(r"[+-]?[0-9]{1,300}")
 DECIMAL = re.compile(r"([+-]?)([0-9]{1,300})(?:\.([0-9]{1,300}))?")

@@ -17,6 +17,7 @@ from ..columnar.layout import Layout, layout_of
 from ..columnar.regular import arrow_types
 from ..columnar.samples import Sampler
 from ..parquet import arrow
+from ..preparation.record_paths import names_in
 from ..program import ReplayProgram
 from .places import LineCounter
 
@@ -135,8 +136,8 @@ class DecodeLines:
 
 
 class PackTable:
-    """Makes blocks of the rows of a table, of which `typed.is_plain` holds. Its last column says
-    where they are, if it is more than the mapping reads."""
+    """Makes blocks of the rows of a table, of which `typed.is_plain` holds. It has the columns that
+    the mapping reads, in this order; if there is one more, it says where the rows are."""
 
     def __init__(self, program: ReplayProgram, placing: Placing | None) -> None:
         self.program = program
@@ -146,12 +147,13 @@ class PackTable:
         """The blocks."""
         layout = _layout(self.program)
         packer = _packer(arrow_types(layout), self.placing)
-        count = len(layout.mapping.paths)
+        names = [names_in(path)[0] for path in layout.mapping.paths]
+        count = len(names)
         for table in together(batches):
             place = table.column(count) if table.num_columns > count else None
             where = _nowhere if place is None else _values(place)
             # By their places: a column of the table may have the name of the last one.
-            read = table.select([*range(count)])
+            read = table.select([*range(count)]).rename_columns(names)
             yield from packer.add(typed_columns(read, layout, where))
         yield from packer.flushed()
 

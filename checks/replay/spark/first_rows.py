@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from ..joint.joint_program import JointProgram
 from ..joint.joint_rows import OfProgram
+from ..preparation.record_paths import names_in
 from ..prepared_rows import rows_of_line, rows_of_table_line
 from ..program import ReplayProgram
 from ..rows import Row, decoded
 from ..sources import BLANK
 from . import inputs
 from .joint_tasks import JointRecords
-from .json_columns import json_of
+from .json_columns import column_named, json_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -27,7 +28,7 @@ def first_rows(
 
     table = rows.dtypes not in ([(inputs.TEXT, "string")], [(inputs.TEXT, "binary")])
     line = (
-        json_of([F.col(f"`{name}`") for name in _names(rows, program)])
+        json_of([F.col(column_named(name)) for name in _names(rows, program)])
         if table
         else F.col(inputs.TEXT).cast("binary")
     )
@@ -43,7 +44,7 @@ def _names(rows: DataFrame, program: ReplayProgram | JointProgram) -> list[str]:
     for each in mappings:
         if each is None or each.preparation is not None:
             return list(rows.columns)
-        wanted |= {path[2:].split(".")[0] for path in each.paths}
+        wanted |= {names_in(path)[0] for path in each.paths}
     return [name for name in rows.columns if name in wanted]
 
 

@@ -23,12 +23,13 @@ from ..columnar.layout import INSTANCE, layout_of
 from ..flaws.row_texts import no_column
 from ..parquet import NEEDED, NO_JOURNAL, check_columns, length
 from ..preparation.preparation_table import Preparation
+from ..preparation.record_paths import names_in
 from ..prepared_rows import check_order
 from ..program import ReplayProgram
 from ..sources import MARK, UNPACKED, ReplayError, Sources, beginning, is_orc, remote
 from . import prepared, typed
 from .block_tasks import ALL, DecodeLines, PackRows, PackTable, Reading
-from .json_columns import json_of, name_at, quoted
+from .json_columns import column_named, json_of, name_at, numbered_columns, quoted
 from .partitions import BEFORE_ALL, KEYED, STATE, KeyPartition
 from .places import PLACE, place
 
@@ -206,23 +207,26 @@ def _mapped(table: DataFrame, program: ReplayProgram, how: Reading, what: str) -
     assert mapping is not None
     if mapping.preparation is not None:
         check_order(mapping, what)
-        every = [F.col(f"`{name}`") for name in table.columns if name != PLACE]
+        every = [F.col(column_named(name)) for name in table.columns if name != PLACE]
         parts = F.lit(FRAME).alias("form"), json_of(every).alias("line"), told_place(table)
         return prepared.of_records(table.select(*parts), program, table=True)
     for path in mapping.paths:
         check_path(table.schema, path, what)
-    names = dict.fromkeys(path[2:].split(".")[0] for path in mapping.paths)
-    columns = [F.col(f"`{name}`") for name in names]
+    names = dict.fromkeys(names_in(path)[0] for path in mapping.paths)
+    columns = [F.col(column_named(name)) for name in names]
     layout = layout_of(program)
     if layout is not None:
         if typed.is_plain(table, layout):
             place = [told_place(table).alias(PLACE)] if PLACE in table.columns else []
-            read = table.select(*columns, *place)
-            return how.packed(read, program, PackTable, typed.plain_name(table, mapping.instance))
+            read = table.select(*numbered_columns(names), *place)
+            named = typed.is_name(table, mapping.instance)
+            at = f"c{[*names].index(names_in(mapping.instance)[0])}"
+            instance = F.col(at).cast("string") if named else None
+            return how.packed(read, program, PackTable, instance)
         rows = typed.of_table(table, layout, json_of(columns), told_place(table))
         return how.packed(rows, program, PackRows, F.col(INSTANCE))
-    instance, seq = name_at(table, mapping.instance), F.col(quoted(mapping.seq))
-    return _as_lines(table, instance, seq, columns, FRAME)
+    key, seq = name_at(table, mapping.instance), F.col(quoted(mapping.seq))
+    return _as_lines(table, key, seq, columns, FRAME)
 
 
 def _as_lines(
@@ -245,7 +249,7 @@ def check_path(schema: StructType, path: str, what: str) -> None:
     from pyspark.sql.types import MapType, StructType
 
     inside: Any = schema
-    for name in path[2:].split("."):
+    for name in names_in(path):
         if isinstance(inside, MapType):  # Each row has keys of its own.
             inside = inside.valueType
             continue

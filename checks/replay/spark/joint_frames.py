@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..joint.joint_program import JointProgram
+from ..preparation.record_paths import names_in
 from ..prepared_rows import check_order
 from ..sources import Sources, is_orc, numbered
 from . import inputs, typed
 from .block_tasks import buckets_for
 from .joint_tasks import JOINT, JointFiles, JointLines, JointRecords, JointTable
-from .json_columns import json_of
+from .json_columns import column_named, json_of, numbered_columns
 from .places import PLACE, place
 from .shuffle import Task
 
@@ -107,16 +108,16 @@ def _of_table(table: Any, program: JointProgram, columns: bool, what: str) -> Da
             continue
         for path in mapping.paths:
             inputs.check_path(table.schema, path, what)
-            wanted[path[2:].split(".")[0]] = None
-    read = [F.col(f"`{name}`") for name in wanted]
+            wanted[names_in(path)[0]] = None
     where = inputs.told_place(table)
     out: DataFrame
     if columns:
-        told = table.select(*read, where.alias(PLACE))
-        task = JointTable(program, _buckets(table.sparkSession), len(read))
+        told = table.select(*numbered_columns(wanted), where.alias(PLACE))
+        task = JointTable(program, _buckets(table.sparkSession), [*wanted])
         out = told.mapInArrow(task, JOINT)
     else:
         form = F.lit(inputs.FRAME).alias("form")
+        read = [F.col(column_named(name)) for name in wanted]
         lines = table.select(form, json_of(read).alias("line"), where)
         out = lines.mapInArrow(JointRecords(program, table=True), JOINT)
     return out

@@ -60,13 +60,13 @@ class JointLines:
 
 
 class JointTable:
-    """Makes blocks of the rows of a table whose columns have the types of all layouts. Its last
-    column says where they are, if it is more than the mappings read."""
+    """Makes blocks of the rows of a table whose columns have the types of all layouts. It has the
+    columns of these `names`; if there is one more, it says where the rows are."""
 
-    def __init__(self, program: JointProgram, buckets: tuple[int, ...], columns: int) -> None:
+    def __init__(self, program: JointProgram, buckets: tuple[int, ...], names: list[str]) -> None:
         self.program = program
         self.buckets = buckets
-        self.columns = columns
+        self.names = names
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         """The blocks."""
@@ -74,8 +74,9 @@ class JointTable:
         packers = _Packers(decoder, self.buckets)
         for batch in batches:
             table = arrow().Table.from_batches([batch])
-            read = table.select([*range(self.columns)])
-            yield from packers.add(decoder.of_table(read, _place_in(batch, self.columns)))
+            count = len(self.names)
+            read = table.select([*range(count)]).rename_columns(self.names)
+            yield from packers.add(decoder.of_table(read, _place_in(batch, count)))
         yield from packers.flushed()
 
 

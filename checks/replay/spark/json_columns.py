@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
+
+from ..preparation.record_paths import names_in
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -27,7 +30,19 @@ def json_of(columns: list[Column]) -> Column:
 
 def quoted(path: str) -> str:
     """The column at a path of a mapping: "`a`.`b`" for "$.a.b"."""
-    return ".".join(f"`{name}`" for name in path[2:].split("."))
+    return ".".join(map(column_named, names_in(path)))
+
+
+def column_named(name: str) -> str:
+    """The expression of a column of this name, which may have dots and backticks."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def numbered_columns(names: Iterable[str]) -> list[Column]:
+    """The columns of these names as c0, c1 ...: `mapInArrow` takes no name with a dot."""
+    from pyspark.sql import functions as F
+
+    return [F.col(column_named(name)).alias(f"c{i}") for i, name in enumerate(names)]
 
 
 def type_at(table: DataFrame, path: str) -> str:

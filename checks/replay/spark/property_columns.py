@@ -13,6 +13,7 @@ from lawful.spec.ir import Json
 
 from ..columnar.layout import BOOLEAN, LONG, STRING
 from ..mapping import TraceMapping
+from ..preparation.record_paths import is_path
 from .json_columns import quoted
 from .sql_expressions import Locals, Term, Translator, literal, optional, scalar
 from .typed import FITS
@@ -94,7 +95,7 @@ class StateColumns:
 
     def _at(self, path: Json, kind: t.Type, name: str) -> Term:
         """The term of a column."""
-        if not isinstance(path, str) or not path.startswith("$."):
+        if not is_path(path):
             raise ValueError(f"the mapping names no column for {name}")
         of = scalar(kind)
         if of is None or isinstance(of, t.Nothing):

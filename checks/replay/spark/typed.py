@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..columnar.layout import BOOLEAN, EVENT, INSTANCE, LONG, PLACE, RAW, SEQ, STRING, Layout
+from ..preparation.record_paths import names_in
 from .json_columns import name_at, quoted, type_at
 
 if TYPE_CHECKING:
@@ -67,16 +68,20 @@ def is_plain(table: DataFrame, layout: Layout) -> bool:
     the regular rows, with less work than Spark has with expressions."""
     kinds = dict(table.dtypes)
     fits = [kind for of in FITS.values() for kind in of]
-    return all(kinds.get(path[2:]) in fits for path in layout.mapping.paths)
+    told = [*map(names_in, layout.mapping.paths)]
+    return all(len(names) == 1 and kinds.get(names[0]) in fits for names in told)
 
 
 def plain_name(table: DataFrame, path: str) -> Column | None:
     """The names of instances at a path, if they are texts or whole numbers."""
     from pyspark.sql import functions as F
 
-    if type_at(table, path) in FITS[LONG]:
-        return F.col(quoted(path)).cast("string")
-    return _column(table, path, STRING)
+    return F.col(quoted(path)).cast("string") if is_name(table, path) else None
+
+
+def is_name(table: DataFrame, path: str) -> bool:
+    """Whether the values at a path are texts or whole numbers."""
+    return type_at(table, path) in (*FITS[LONG], *FITS[STRING])
 
 
 def _column(table: DataFrame, path: str, kind: str) -> Column | None:
