@@ -212,7 +212,15 @@ class Method:
         undo += [made for each in reversed(in_place.values()) for made in each.undo()]
         out += [each.begin() for each in calls.values()]
         undo += [made for each in reversed(calls.values()) for made in each.undo()]
+        if in_place or logged:
+            made = [self.reading(made)]
         return [*out, ast.Try(made, [self.undoing(undo)], [], [])]
+
+    def reading(self, made: list[ast.stmt]) -> ast.stmt:
+        """Have a refusal read its values before containers among them are changed back in place."""
+        refusal = name(self.names.put("Refusal", guards.Refusal))
+        read = ast.Expr(call(attribute(name(self.error), "read")))
+        return ast.Try(made, [ast.ExceptHandler(refusal, self.error, [read, ast.Raise()])], [], [])
 
     def logged(self, inline: GuardedBody) -> list[str]:
         """The variables into which functions that the body calls may write in place."""

@@ -2,7 +2,8 @@
 
 A false guard raises `Refusal`, a false assertion or a breach of bounds `Broken`. Whoever runs the
 step undoes it and raises the exception that users see. The text of a refusal is made only when it
-is read, because callers often only ask whether an event is possible.
+is read, because callers often only ask whether an event is possible; or before what it shows is
+changed back in place.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from lawful.spec.quick_dataclass import dataclass
 from lawful.spec.text import reasons
 from lawful.spec.text.statements import path
 from lawful.spec.values.text import text_of
+
+from .signal_handlers import let_out
 
 Said = tuple[str, dict[str, ir.Json]]
 
@@ -47,6 +50,16 @@ class Refusal(Exception):
         """Why the candidate refuses."""
         return worded(transition, self.site, self.why, self.values)
 
+    def read(self) -> None:
+        """Read the values now: containers among them are about to be changed back in place. A value
+        without a text is left to who reads the reason."""
+        try:
+            said = self.site.say(*self.values)
+        except Exception as error:
+            let_out(error)
+        else:
+            self.site, self.values = Site(lambda: said), ()
+
 
 class Broken(Exception):
     """The step breaks a built-in property, inside a step."""
@@ -68,6 +81,10 @@ class AllRefused(Refusal):
     def reasons(self) -> tuple[Reason, ...]:
         """The reason of each candidate."""
         return tuple(refusal.reason(name) for name, refusal in self.rows)
+
+    def read(self) -> None:
+        for _, refusal in self.rows:
+            refusal.read()
 
     def reason(self, transition: str) -> Reason:
         given = self.reasons

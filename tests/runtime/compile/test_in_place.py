@@ -10,7 +10,7 @@ from annotated_types import Interval, MaxLen
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lawful import Machine, Nat, PropertyViolated, Refused, Undefined, require, transition
+from lawful import Machine, Nat, Opaque, PropertyViolated, Refused, Undefined, require, transition
 from lawful.runtime.compile import in_place
 from lawful.spec.syntax.declare import slot
 from tests.spec import texts
@@ -259,6 +259,92 @@ def test_what_changed_in_several_places_is_undone(event: str, args: tuple[int, .
     with pytest.raises(FAULTS):
         store.lawful.take(event, *args)
     assert (held(store), inside(store)) == (before, places)
+
+
+class Shelf(Machine):
+    """Each event adds a book, and is refused because of a container that has it then."""
+
+    books: list[int] = []
+    rows: dict[int, set[int]] = {0: {0}}
+
+    @transition()
+    def put(self, book: int) -> None:
+        self.books.append(book)
+        require(4 not in self.books, "not this one")
+
+    @transition()
+    def sort(self, book: int) -> None:
+        self.rows[0].add(book)
+        require(4 not in self.rows[0], "not this one")
+
+    @transition()
+    def lend(self, book: int) -> None:
+        self.add(book)
+        self.check()
+
+    def add(self, book: int) -> None:
+        self.books.append(book)
+
+    def check(self) -> None:
+        require(4 not in self.books, "not this one")
+
+
+@pytest.mark.parametrize("watched", [False, True])
+@pytest.mark.parametrize(
+    ("event", "values", "text"),
+    [
+        ("put", {"books": [1, 2, 4]}, "4 not in books is false: books = [1, 2, 4]"),
+        (
+            "sort",
+            {"rows[0]": {"$set": [0, 1, 2, 4]}},
+            "4 not in rows[0] is false: rows[0] = {0, 1, 2, 4}",
+        ),
+        ("lend", {"books": [1, 2, 4]}, "4 not in books is false: books = [1, 2, 4]"),
+    ],
+)
+def test_a_refusal_shows_what_its_guard_has_read(
+    event: str, values: dict[str, Any], text: str, watched: bool
+) -> None:
+    """What the guard has read is changed back before somebody reads the refusal."""
+    shelf = Shelf()
+    if watched:
+        shelf.lawful.observe(lambda _: None)
+    for book in (1, 2):
+        shelf.lawful.take(event, book)
+    before = copy.deepcopy((shelf.books, dict(shelf.rows)))
+    with pytest.raises(Refused) as caught:
+        shelf.lawful.take(event, 4)
+    assert (shelf.books, shelf.rows) == before
+    [reason] = caught.value.reasons
+    assert (reason.clause, reason.why, reason.values) == (text, "not this one", values)
+    assert shelf.lawful.explain(event, 4) == (reason,)
+
+
+class Untold:
+    """It has no text."""
+
+    def __repr__(self) -> str:
+        raise ValueError("no text")
+
+
+class Pile(Machine):
+    things: list[Annotated[Untold, Opaque("Untold")]] = []
+
+    @transition()
+    def put(self, thing: Annotated[Untold, Opaque("Untold")]) -> None:
+        self.things.append(thing)
+        require(self.things[0] == thing or self.things == [], "not on another thing")
+
+
+def test_what_has_no_text_makes_of_a_refusal_no_fault() -> None:
+    pile, thing = Pile(), Untold()
+    pile.put(thing)
+    pile.put(thing)
+    with pytest.raises(Refused) as caught:
+        pile.put(Untold())
+    assert [*map(id, pile.things)] == [id(thing)] * 2
+    with pytest.raises(ValueError, match="no text"):
+        _ = caught.value.reasons
 
 
 TEXT = """
