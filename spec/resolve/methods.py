@@ -255,6 +255,13 @@ def replaced(b: Body, node: tree.Apply, of: ir.Expr) -> ir.Expr:
     return ir.Make(node.place, of.type, args)
 
 
+def _copy_of_record(b: Body, node: tree.Apply, of: ir.Expr) -> ir.Expr:
+    """`ack.replace(seqno=1)`, `segment._replace(syn=True)`: Python takes no field by its place."""
+    if node.args:
+        return refused(b, node, "fields by their names", rewrite="write the field's name: a=1")
+    return replaced(b, node, of)
+
+
 METHODS: dict[tuple[str, str], Method] = {
     ("Set", "union"): _set("union"),
     ("Set", "intersection"): _set("intersection"),
@@ -280,6 +287,6 @@ METHODS: dict[tuple[str, str], Method] = {
     ("Bag", "items"): _view("items"),
     ("Bag", "total"): _total,
     ("Bag", "copy"): _copy("counter_of"),
-    ("Record", "replace"): replaced,
-    ("Record", "_replace"): replaced,
+    ("Record", "replace"): _copy_of_record,
+    ("Record", "_replace"): _copy_of_record,
 }

@@ -30,7 +30,7 @@ from .annotations import TypeReader
 from .context import MISSING, Body, Interface, Mode, Scene, Signature
 from .fields import RESOLVING, Fields, example, inside_class
 from .headers import Headers
-from .of_values.definitions import as_function, without_class
+from .of_values.definitions import as_function, function_key, without_class
 from .refinements import judge_abstract
 from .short_forms import f_strings, later_types
 from .short_forms.inferred_targets import with_targets
@@ -336,7 +336,7 @@ class _Resolver:
         self, function: Any, place: Place, of: t.Type | None
     ) -> tuple[str, ir.Function] | None:
         """A function of a module, or with `of` a method of a class of values of that type."""
-        key = f"{function.__module__}.{function.__qualname__}"
+        key = function_key(function, of)
         if key in self.functions:
             known = self.functions[key]
             if known is None:

@@ -46,6 +46,18 @@ def of_class(method: MethodType) -> bool:
     return isinstance(held, MethodType) and held == method
 
 
+def function_key(function: Any, of: t.Type | None) -> str:
+    """The name of a function in the machine: its module, its class and its own name.
+
+    An inherited method of the values of `of` is a function of its own, because the methods that
+    it calls of itself are those of the heir.
+    """
+    owner = function.__qualname__.split(".")[-2:-1]
+    if not isinstance(of, t.Record | t.Enum) or owner == [of.name]:
+        return f"{function.__module__}.{function.__qualname__}"
+    return f"{function.__module__}.{of.name}:{function.__qualname__}"
+
+
 def without_class(node: ast.FunctionDef) -> tuple[ast.FunctionDef, str]:
     """A class method as a function without its first parameter, and the name of that one."""
     made = copy.deepcopy(node)
