@@ -115,10 +115,11 @@ def of_each(
     b: Body, of: ir.Expr, name: str, one: Callable[[ir.Expr], ir.Expr | None], join: Join
 ) -> ir.Expr | None:
     """What `one` gives for the class that the value is of; None where an alternative does not have
-    that name."""
-    place, options = of.place, t.options(of.type)
-    if not all(_has(b, option, name) for option in options):
+    that name. Heirs are asked for before their ancestors, whose instances they are in Python."""
+    place = of.place
+    if not all(_has(b, option, name) for option in t.options(of.type)):
         return None
+    options = sorted(t.options(of.type), key=lambda option: -_depth(b, option))
     whole = of.of if isinstance(of, ir.Narrow) else of
     made = [one(ir.Narrow(place, option, whole)) for option in options]
     values = [value for value in made if value is not None]
@@ -129,6 +130,11 @@ def of_each(
     for option, value in [*zip(options, values, strict=True)][-2::-1]:
         found = ir.If(place, kind, ir.IsA(place, t.BOOL, whole, (option,)), value, found)
     return found
+
+
+def _depth(b: Body, option: t.Type) -> int:
+    """How many classes a record class inherits from."""
+    return len(b.scene.records[option.name].__mro__) if isinstance(option, t.Record) else 0
 
 
 def _has(b: Body, option: t.Type, name: str) -> bool:
