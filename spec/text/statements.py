@@ -182,6 +182,9 @@ def machine(m: ir.Machine, settings: Sequence[Sequence[str]] = ()) -> str:
 
     `settings` are further groups of lines for the class: the settings for checking.
     """
+    from .free_names import with_own_names  # A machine that runs shows no declaration.
+
+    m = with_own_names(m)
     texts = _classes(m, set())
     texts[m.name] += ["", *_separated(settings)] if settings else []
     wrap = layout.wrapped

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+import sys
+from typing import Any
 
 import pytest
 
 from lawful import Machine
 from lawful.spec.resolve import resolve
 from lawful.spec.text.declared import declaration
+from tests.checks.reference.agreement import agreement
 from tests.spec import texts
 from tests.spec.text.test_golden import MACHINES
 
@@ -99,3 +102,62 @@ def test_a_header_names_its_variable_where_it_has_to(fields: str, header: str, s
     assert shown in said
     assert ("of=" in said) == ("of=" in shown)
     assert essence(pasted(said, cls)) == essence(cls)
+
+
+OF_CLASSES = """
+class Square(Record):
+    side: Nat
+
+    def area(self) -> int:
+        return self.side * self.side
+
+    @property
+    def total(self) -> int:
+        return self.side + 1
+
+    def max(self) -> int:
+        return max(self.side, 2)
+
+class Box(Square):
+    high: Nat
+
+    def area(self) -> int:
+        return self.side * self.high
+
+    @property
+    def count(self) -> int:
+        return self.high
+
+class M(Machine):
+    shape: Square | Box = Square(1)
+
+    @transition()
+    def go(self, box: Box) -> int:
+        old, self.shape = self.shape, box
+        total = box.total
+        total += sum(1 for count in range(box.count))
+        return total + old.area() + box.area() + old.total + old.max()
+
+    scope = Scope(Nat=range(0, 3))
+"""
+
+
+def test_a_method_of_a_class_is_shown_by_a_name_that_nothing_else_has() -> None:
+    cls = texts.machine(OF_CLASSES)
+    said = declaration(resolve(cls))
+    again = pasted(said, cls)
+    assert declaration(resolve(again)) == said
+    names = re.findall(r"^def (\w+)", said, re.MULTILINE)
+    assert sorted(names) == [
+        *("area", "area_of_square", "count_of_box", "max_of_box"),
+        *("max_of_square", "total_of_box", "total_of_square"),
+    ]
+    assert not agreement(again).differences
+    assert walked(cls) == walked(again)
+
+
+def walked(cls: type[Machine]) -> list[int]:
+    """What the event returns, of every box and one after the other."""
+    boxes = vars(sys.modules[cls.__module__])["Box"]
+    m: Any = cls()
+    return [m.go(boxes(side, high)) for side in range(3) for high in range(3)]
