@@ -23,12 +23,12 @@ from lawful.checks.replay import (
 from lawful.checks.replay.columnar.layout import layout_of
 from lawful.checks.replay.columnar.local import tally_columns
 from lawful.checks.replay.inference.mapping_inference import inferred
-from lawful.checks.replay.joint.joint_tallies import tally_joint
+from lawful.checks.replay.joint import joint_tallies
 from lawful.checks.replay.mapping import mapping_of
 from lawful.checks.replay.preparation.record_paths import is_path, names_in, path_of
 from lawful.checks.replay.preparation.steps import prepared
 from lawful.checks.replay.rows import Rejected, Row
-from lawful.checks.replay.sources import sources
+from lawful.checks.replay.sources import Sources, sources
 from tests.checks.replay import answers
 
 
@@ -211,9 +211,16 @@ def mappings(paths: Paths = COLUMNS) -> tuple[TraceMapping, ...]:
     return mapping_of(sender), mapping_of(keys | {"machine": "Sent"})
 
 
-def test_several_machines_over_a_table_whose_columns_have_dots(tmp_path: Path) -> None:
+@pytest.mark.parametrize("few", [False, True])
+def test_several_machines_over_a_table_whose_columns_have_dots(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, few: bool
+) -> None:
+    def told(files: Sources, *, foreign: bool) -> bool:
+        return bool(files.tables) and foreign and few
+
+    monkeypatch.setattr(joint_tallies, "is_few", told)  # Else they go by columns.
     joint = joint_program((Sender.lawful.ir, Sent.lawful.ir), mappings())
-    found = tally_joint(sources([table(tmp_path, "parquet")], foreign=True), joint)
+    found = joint_tallies.tally_joint(sources([table(tmp_path, "parquet")], foreign=True), joint)
     assert {name: of.verdicts for name, of in found.machines.items()} == {
         "Sender": {"fits": 1, "deviates": 2},
         "Sent": {"fits": 2, "deviates": 1},
