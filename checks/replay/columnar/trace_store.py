@@ -42,6 +42,10 @@ NO_COLUMNS = (
     "a store holds typed columns: it needs a mapping without `time` and preparation, and a machine "
     "without a clock, timers, parts and @initial (docs/replay.md, Speed)"
 )
+PREPARED = (
+    "a store holds rows as the files have them, and this mapping prepares them; replay the files "
+    "without --store: with --keep and --resume the next replay reads the new rows alone"
+)
 
 
 @dataclass(frozen=True)
@@ -79,7 +83,8 @@ def stored_layout(program: ReplayProgram) -> Layout:
     """The columns of a program; ReplayError where it has none."""
     layout = layout_of(program)
     if layout is None:
-        raise ReplayError(NO_COLUMNS)
+        prepared = program.mapping is not None and program.mapping.preparation is not None
+        raise ReplayError(PREPARED if prepared else NO_COLUMNS)
     return layout
 
 

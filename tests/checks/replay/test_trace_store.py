@@ -14,6 +14,7 @@ from lawful.checks.replay import ReplayError, ReplayProgram, replay, replay_stor
 from lawful.checks.replay.columnar import kernel, trace_store
 from lawful.checks.replay.in_process import tally_rows
 from lawful.checks.replay.parquet import arrow
+from lawful.checks.replay.preparation.preparation_table import Preparation
 from lawful.checks.replay.sources import sources
 from lawful.commands.exit_codes import ExitCode
 from tests.checks.replay import test_columnar
@@ -75,6 +76,18 @@ def test_other_columns(tmp_path: Path) -> None:
             replay_store(tmp_path / "store", other)
     with pytest.raises(ReplayError, match="a store holds typed columns"):
         replay_store(tmp_path / "store", ReplayProgram((Order.lawful.ir,)))
+
+
+def test_prepared_traces_have_no_store(tmp_path: Path) -> None:
+    prepared = replace(MAPPING, preparation=Preparation(casts={"$.n": "int"}))
+    other = ReplayProgram((Order.lawful.ir,), mapping=prepared)
+    with pytest.raises(ReplayError) as told:
+        write_store([lines(tmp_path, 1)], other, tmp_path / "store", "local")
+    assert str(told.value) == (
+        "a store holds rows as the files have them, and this mapping prepares them; replay the "
+        "files without --store: with --keep and --resume the next replay reads the new rows alone"
+    )
+    assert not (tmp_path / "store").exists()
 
 
 def test_a_damaged_store(tmp_path: Path) -> None:
