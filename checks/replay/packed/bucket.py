@@ -86,6 +86,8 @@ class Bucket:
         for number in kept.chunks:
             self.store.drop_chunk(number)
         self.kept.add(kept.names)
+        # The chunks are gone, and this micro-batch may have no row of an instance.
+        self.store.keep_columns(*self.kept.written())
 
     def texts(self, kept: PackedInstances, log: RowLog, numbers: Iterable[int]) -> dict[int, str]:
         """The texts of packed instances."""

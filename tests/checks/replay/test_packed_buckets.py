@@ -313,6 +313,26 @@ def test_each_version_judges_the_instances_that_it_began() -> None:
     assert texts_in(now, store) == {k: json.loads(v) for k, v in texts.items()}
 
 
+def test_a_new_version_goes_on_after_a_micro_batch_without_an_instance() -> None:
+    """The rows of the older version's instances become texts in whatever micro-batch is next."""
+    before = ReplayProgram((older().lawful.ir,), mapping=OF_WINDOW)
+    now = ReplayProgram((Window.lawful.ir,), mapping=OF_WINDOW, older=before.machines)
+    store, texts = Memory(), dict[str, str]()
+    nobody: Line = {"n": 1}
+    parts: list[tuple[ReplayProgram, list[Line], list[str]]] = [
+        (before, [sent("a", 1), sent("a", 2)], ["fits"]),
+        (now, [nobody], []),
+        (now, [sent("a", 3, 9)], ["deviates"]),
+    ]
+    for program, lines, verdicts in parts:
+        given = encoded(lines)
+        answer = packed_answer(program, store, given)
+        assert answer == folded_answer(program, texts, given)
+        assert [each["verdict"] for each in answer[0]] == verdicts
+        assert len(answer[1]) == lines.count(nobody)
+    assert texts_in(now, store) == {k: json.loads(v) for k, v in texts.items()}
+
+
 def test_what_is_of_another_version_mapping_or_format_is_refused() -> None:
     before = ReplayProgram((older().lawful.ir,), mapping=OF_WINDOW)
     now = ReplayProgram((Window.lawful.ir,), mapping=OF_WINDOW)
