@@ -15,9 +15,10 @@ from typing import Any, Protocol
 
 from ..columnar.layout import layout_of
 from ..flaws.absent_values import Told
+from ..increments.buckets import check_buckets
 from ..increments.continuation import Continuation
 from ..increments.fold_snapshots import known_version
-from ..increments.mapping_changes import print_of
+from ..increments.mapping_changes import changes
 from ..problems import FittingInstances, InstanceVerdict
 from ..program import ReplayProgram
 from ..rows import Rejected, Row
@@ -44,23 +45,27 @@ class Store(Chunks, Protocol):
 
 
 class Bucket:
-    """The instances of a bucket. ReplayError where what is kept is of another format, mapping, or
-    version of the machine that is not given."""
+    """The instances of one of so many buckets. ReplayError where what is kept is of another format,
+    mapping, or number of buckets, or of a version of the machine that is not given."""
 
-    def __init__(self, program: ReplayProgram, machine: PlainMachine, store: Store) -> None:
+    def __init__(
+        self, program: ReplayProgram, machine: PlainMachine, store: Store, buckets: int
+    ) -> None:
         self.program = program
         self.machine = machine
         self.store = store
-        self.kept = PackedInstances(machine, print_of(program))
+        self.kept = PackedInstances(machine, buckets)
         kept = store.columns()
+        self.is_new = kept is None
         if kept is not None:
             self._read(*kept)
         self.log = RowLog(self.kept, store, program.remembered)
 
     def _read(self, text: str, last_rows: bytes) -> None:
         data = data_of(text)
-        if data["mapping"] != self.kept.mapping:
-            raise ReplayError(NOT_READ.format("of rows that another mapping read"))
+        check_buckets(data["buckets"], self.kept.buckets)
+        if what := changes(data["mapping"], self.kept.mapping):
+            raise ReplayError(NOT_READ.format(f"of rows that another mapping read ({what})"))
         if data["fingerprint"] == self.machine.fingerprint:
             self.kept.read(data, last_rows)
             return
@@ -77,7 +82,7 @@ class Bucket:
         machine = None if layout is None else plain_machine(program, layout)
         if machine is None:
             raise ReplayError(NOT_READ.format(f"of {name} {mark}, which no columns hold now"))
-        kept = PackedInstances(machine, self.kept.mapping)
+        kept = PackedInstances(machine, self.kept.buckets)
         kept.read(data, last_rows)
         packed = kept.flags["packed"].nonzero()[0].tolist()
         log = RowLog(kept, self.store, self.program.remembered)
@@ -115,6 +120,7 @@ class Bucket:
                     rows.setdefault(self.kept.numbers[row.instance], []).append(row)
             judged = [*self._folded(batch, rows)]
             out += [*fitting.keep(self.log, told), *judged]
+        if batch.rows or self.is_new:  # A bucket without instances says how many buckets there are.
             self.store.keep_columns(*self.kept.written())
         return out
 

@@ -1,6 +1,6 @@
 """The instances of a bucket as columns: what is known of each before its last row, and that row.
 
-    JSON text: {"v": 1, "mapping", "fingerprint", "events": [name], "chunks": [int],
+    JSON text: {"v": 2, "buckets": int, "mapping", "fingerprint", "events": [name], "chunks": [int],
                 "names": [text], "packed": [0 | 1], "based": [0 | 1], "rows", "judged", ...: [int],
                 "transitions": {name: [int]}, "states": {name: [int]}, "variables": {name: [JSON]}}
     Arrow stream: the last row of each instance, in the columns of the layout
@@ -29,7 +29,7 @@ from ..parquet import arrow
 from ..sources import ReplayError
 from .plain_machine import Forms, PlainMachine
 
-VERSION = 1
+VERSION = 2
 FLAGS = ("packed", "based")
 NUMBERS = ("rows", "judged", "duplicates", "first", "last", "since")
 NOT_READ = "a bucket of states {}; begin with a new checkpoint, and replay the whole log"
@@ -47,11 +47,13 @@ class Ordinary:
 
 
 class PackedInstances:
-    """The instances of a bucket; each has a number, by which the columns are in order."""
+    """The instances of one of so many buckets; each has a number, by which the columns are in
+    order."""
 
-    def __init__(self, machine: PlainMachine, mapping: str) -> None:
+    def __init__(self, machine: PlainMachine, buckets: int) -> None:
         self.machine = machine
-        self.mapping = mapping
+        self.buckets = buckets
+        self.mapping = machine.layout.mapping.to_json()
         self.fingerprint = machine.fingerprint
         self.names: list[str] = []
         self.numbers: dict[str, int] = {}
@@ -124,6 +126,7 @@ class PackedInstances:
         machine = self.machine
         out: dict[str, Any] = {
             "v": VERSION,
+            "buckets": self.buckets,
             "mapping": self.mapping,
             "fingerprint": self.fingerprint,
             "events": machine.layout.names,

@@ -8,22 +8,22 @@ instances; only instances with something unusual have values of their own.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from ..columnar.blocks import BUCKET, NUMBER, Opener, WholeInstances
+from ..columnar.blocks import BLOCKS, BUCKET, NUMBER, Opener, Packer, WholeInstances
 from ..columnar.layout import INSTANCE, layout_of
 from ..columnar.regular import arrow_types
 from ..flaws.absent_values import Told
 from ..parquet import arrow
 from ..program import ReplayProgram
-from .block_tasks import Reading
-from .inputs import of_frame
+from .block_tasks import Pack, Reading, task_number
+from .inputs import FRAME, of_frame
 from .partitions import RECORD
 from .record_frames import frames_of
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
 # Spark refuses a checkpoint in which a state of this name is a map: so it is in `streaming`, and so
 # was that of every stream when none was packed. The instances are in other buckets there.
@@ -41,15 +41,54 @@ def is_packed(program: ReplayProgram) -> bool:
 
 def packed_stream(rows: DataFrame, program: ReplayProgram, buckets: int) -> DataFrame:
     """The records of a stream of rows, of a program whose instances are packed."""
-    how = Reading(WholeInstances(tuple(range(buckets))))
+    how = StreamReading(WholeInstances(tuple(range(buckets))))
     grouped: Any = of_frame(rows, program, how).groupBy(BUCKET)
     out: DataFrame = grouped.transformWithStateInPandas(
-        statefulProcessor=packed_processor(program),
+        statefulProcessor=packed_processor(program, buckets),
         outputStructType=RECORD,
         outputMode="Update",
         timeMode="None",
     )
     return out
+
+
+class StreamReading(Reading):
+    """How the rows of a stream are read: each task that has some also makes a block for bucket 0,
+    so that this bucket sees in each micro-batch that the number of buckets is that of before."""
+
+    def packed(
+        self,
+        rows: DataFrame,
+        program: ReplayProgram,
+        pack: type[Pack],
+        instance: Column | None = None,
+    ) -> DataFrame:
+        """Blocks of rows. A stream leaves out no instances, so their column is not needed."""
+        assert self.placing is not None
+        taken: Any = rows  # Its `mapInArrow` has no types.
+        out: DataFrame = taken.mapInArrow(WithFirst(program, pack(program, self.placing)), BLOCKS)
+        return out
+
+
+class WithFirst:
+    """Makes blocks, and after them one for bucket 0, which counts no rows."""
+
+    def __init__(self, program: ReplayProgram, pack: Pack) -> None:
+        self.program = program
+        self.pack = pack
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """The blocks."""
+        some = False
+        for made in self.pack(batches):
+            some = True
+            yield made
+        layout = layout_of(self.program)
+        assert layout is not None
+        if some:
+            first = Packer(arrow_types(layout), WholeInstances((0,)), task_number())
+            yield from first.count(FRAME, 0)
+            yield from first.flushed()
 
 
 class SparkStore:
@@ -92,8 +131,8 @@ class SparkStore:
         self.texts.updateValue((name,), (text,))
 
 
-def packed_processor(program: ReplayProgram) -> Any:
-    """The processor of a bucket; its class is made here, because pyspark may be missing."""
+def packed_processor(program: ReplayProgram, buckets: int) -> Any:
+    """The processor of one of so many buckets; its class is made here: pyspark may be missing."""
     from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 
     class PackedBuckets(StatefulProcessor):
@@ -113,7 +152,7 @@ def packed_processor(program: ReplayProgram) -> Any:
             machine = None if layout is None else plain_machine(program, layout)
             assert layout is not None and machine is not None
             told = Told(program)
-            bucket = Bucket(program, machine, self.store)
+            bucket = Bucket(program, machine, self.store, buckets)
             judged = bucket.judge(_table(rows, arrow_types(layout)), told)
             yield from frames_of(judged, told.counts)
 

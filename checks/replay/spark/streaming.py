@@ -22,6 +22,7 @@ from lawful.runtime.instance import Machine
 
 from ..columnar.blocks import MOST_BUCKETS
 from ..flaws.absent_values import Told
+from ..increments.buckets import check_buckets
 from ..increments.continuation import Continuation
 from ..mapping import TraceMapping
 from ..problems import InstanceVerdict
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
 BUCKETS = 64
 BUCKET = "bucket"
-STATES, DUE = "states", "due"
+STATES, DUE, COUNTED = "states", "due", "buckets"
 AT = "at"  # The time of a row, in microseconds since 1970; 0 where it has none.
 PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 ROCKS_DB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
@@ -78,9 +79,11 @@ def replay_stream(
     if watermark is not None:
         keyed = _with_watermark(keyed, program, watermark)
     key = F.xxhash64(F.coalesce(F.col("instance").cast("binary"), F.col("line")))
-    grouped: Any = keyed.withColumn(BUCKET, F.pmod(key, F.lit(buckets))).groupBy(BUCKET)
+    # What counts the rows goes to bucket 0, so that it sees how many buckets there are.
+    bucket = F.when(F.col("form") == COUNT, F.lit(0)).otherwise(F.pmod(key, F.lit(buckets)))
+    grouped: Any = keyed.withColumn(BUCKET, bucket).groupBy(BUCKET)
     out: DataFrame = grouped.transformWithStateInPandas(
-        statefulProcessor=bucket_processor(program, watermark is not None),
+        statefulProcessor=bucket_processor(program, watermark is not None, buckets),
         outputStructType=RECORD,
         outputMode="Update",
         timeMode="None" if watermark is None else "EventTime",
@@ -119,7 +122,10 @@ class TimedRows:
             for name, seq, form, line, place in zip(
                 *(batch.column(i).to_pylist() for i in range(5)), strict=True
             ):
-                row = None if form == COUNT else row_in(form, line, self.program)
+                if form == COUNT:
+                    told.append((name, seq, form, line, place, 0))
+                    continue
+                row = row_in(form, line, self.program)
                 if row is not None:
                     told.append((name, seq, PICKLED, pickle.dumps(row), place, _micros(row)))
             columns = zip(*told, strict=True) if told else [()] * len(types)
@@ -136,8 +142,8 @@ def _micros(row: Row | Rejected) -> int:
 LATEST = 253_402_300_799_999_999  # The last microsecond of the year 9999.
 
 
-def bucket_processor(program: ReplayProgram, timed: bool) -> Any:
-    """The processor of a bucket; its class is made here, because pyspark may be missing."""
+def bucket_processor(program: ReplayProgram, timed: bool, buckets: int) -> Any:
+    """The processor of one of so many buckets; its class is made here: pyspark may be missing."""
     from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 
     class BucketReplay(StatefulProcessor):
@@ -146,6 +152,7 @@ def bucket_processor(program: ReplayProgram, timed: bool) -> Any:
         def init(self, handle: Any) -> None:
             """Open the states."""
             self.handle = handle
+            self.counted = handle.getValueState(COUNTED, "buckets int")
             self.states = handle.getMapState(STATES, "instance string", "state string")
             if timed:
                 self.due = handle.getMapState(DUE, "instance string", "due long")
@@ -155,8 +162,17 @@ def bucket_processor(program: ReplayProgram, timed: bool) -> Any:
             rows tell."""
             lines = [line for each in rows for line in each.to_dict("records")]
             told = Told(program)
+            self._check_buckets()
             now = _watermark(timerValues) if timed else None
             yield from frames_of(self._judged(lines, now, told), told.counts)
+
+        def _check_buckets(self) -> None:
+            """ReplayError where the checkpoint has another number of buckets."""
+            before = self.counted.get()
+            if before is None:
+                self.counted.update((buckets,))
+            else:
+                check_buckets(before[0], buckets)
 
         def handleExpiredTimer(
             self, key: Any, timerValues: Any, expiredTimerInfo: Any

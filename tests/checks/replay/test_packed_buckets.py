@@ -84,13 +84,13 @@ def encoded(lines: Iterable[Line]) -> list[bytes]:
     return [json.dumps(line).encode() for line in lines]
 
 
-def opened(program: ReplayProgram, store: Memory) -> Bucket:
+def opened(program: ReplayProgram, store: Memory, buckets: int = 4) -> Bucket:
     """The bucket as it was left, as after a restart."""
     layout = layout_of(program)
     assert layout is not None
     machine = plain_machine(program, layout)
     assert machine is not None
-    return Bucket(program, machine, store)
+    return Bucket(program, machine, store, buckets)
 
 
 def packed_answer(program: ReplayProgram, store: Memory, lines: Sequence[bytes]) -> Answer:
@@ -343,12 +343,16 @@ def test_what_is_of_another_version_mapping_or_format_is_refused() -> None:
     with pytest.raises(ReplayError, match=r"instance a: a state of Window \w+, which is not given"):
         opened(now, store)
     other = replace(before, mapping=replace(OF_WINDOW, dense=True))
-    with pytest.raises(ReplayError, match="rows that another mapping read; begin with a new"):
+    changed = r"rows that another mapping read \(dense was false, and is true\); begin with a new"
+    with pytest.raises(ReplayError, match=changed):
         opened(other, store)
+    counted = "is of a stream with buckets = 4, not 5; give 4, or begin with a new checkpoint"
+    with pytest.raises(ReplayError, match=counted):
+        opened(before, store, 5)
     text, rows = kept
     for wrong, why in (
-        (text.replace('"v":1', '"v":2'), "of another format, version 2; this lawful reads 1"),
-        (text.replace('"send"', '"sent"'), "with other columns of rows"),
+        (text.replace('"v":2', '"v":1'), "of another format, version 1; this lawful reads 2"),
+        (text.replace('"events":["send"]', '"events":["sent"]'), "with other columns of rows"),
         (text.replace('"rows"', '"row"'), r"that cannot be read \(KeyError: 'rows'\)"),
     ):
         assert wrong != text

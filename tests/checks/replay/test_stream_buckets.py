@@ -16,13 +16,22 @@ from lawful.checks.replay.columnar.blocks import Packer, WholeInstances
 from lawful.checks.replay.columnar.json_lines import LineDecoder
 from lawful.checks.replay.columnar.layout import layout_of
 from lawful.checks.replay.mapping import mapping_of
+from lawful.checks.replay.sources import ReplayError
+from lawful.checks.replay.spark.block_tasks import DecodeLines
 from lawful.checks.replay.spark.inputs import FRAME
-from lawful.checks.replay.spark.packed_streams import CHUNKS, COLUMNS, TEXTS, packed_processor
+from lawful.checks.replay.spark.packed_streams import (
+    CHUNKS,
+    COLUMNS,
+    TEXTS,
+    WithFirst,
+    packed_processor,
+)
 from lawful.checks.replay.spark.partitions import COUNT
 from lawful.checks.replay.spark.streaming import STATES, bucket_processor
 
 pytest.importorskip("pyspark.sql.streaming.stateful_processor")
 frames: Any = pytest.importorskip("pandas")
+pa: Any = pytest.importorskip("pyarrow")
 
 
 class Window(Machine):
@@ -90,7 +99,7 @@ def parts_of(rows: list[Mapping[str, Any]]) -> Iterator[Any]:
 
 def records_of(of: ReplayProgram, rows: list[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """The records of one batch."""
-    processor = bucket_processor(of, timed=False)
+    processor = bucket_processor(of, timed=False, buckets=1)
     processor.init(States())
     given = processor.handleInputRows((0,), parts_of(rows), None)
     return [row for frame in given for row in frame.to_dict("records")]
@@ -99,7 +108,7 @@ def records_of(of: ReplayProgram, rows: list[Mapping[str, Any]]) -> list[dict[st
 def verdicts_of(states: States, rows: list[Mapping[str, Any]]) -> dict[str, tuple[str, int]]:
     """Of each instance in a batch its verdict, and the number of its late rows. Each batch has a
     processor of its own, as after a restart."""
-    processor = bucket_processor(PROGRAM, timed=False)
+    processor = bucket_processor(PROGRAM, timed=False, buckets=1)
     processor.init(states)
     out: dict[str, tuple[str, int]] = {}
     for frame in processor.handleInputRows((0,), parts_of(rows), None):
@@ -166,6 +175,36 @@ def blocks_of(rows: list[Mapping[str, Any]]) -> Iterator[Any]:
 PACKED = replace(PROGRAM, resumable=False)
 
 
+def test_another_number_of_buckets_is_refused() -> None:
+    """Bucket 0 says so, because it gets in each micro-batch what counts its rows."""
+    nothing: list[Mapping[str, Any]] = []
+    counted = "is of a stream with buckets = 1, not 2; give 1, or begin with a new checkpoint"
+    for make, parts in (
+        (lambda buckets: bucket_processor(PROGRAM, timed=False, buckets=buckets), parts_of),
+        (lambda buckets: packed_processor(PACKED, buckets), blocks_of),
+    ):
+        states = States()
+        for buckets in (1, 1, 2):
+            processor = make(buckets)
+            processor.init(states)
+            found = processor.handleInputRows((0,), parts(nothing), None)
+            if buckets == 1:
+                assert [*found] == []
+                continue
+            with pytest.raises(ReplayError, match=counted):
+                next(iter(found))
+
+
+def test_blocks_of_a_task_end_with_one_for_bucket_0() -> None:
+    lines = pa.array([json.dumps(row).encode() for row in told("a")], pa.binary())
+    names = [pa.array([each] * len(lines), pa.string()) for each in (FRAME, None)]
+    batch = pa.record_batch([names[0], lines, names[1]], names=["form", "line", "place"])
+    pack = WithFirst(PACKED, DecodeLines(PACKED, WholeInstances((7,))))
+    made = [number for each in pack([batch]) for number in each.column(0).to_pylist()]
+    assert made == [7, 0]
+    assert [*pack([])] == []
+
+
 def test_a_packed_bucket_gives_the_same_records() -> None:
     a, b = told("a"), told("b", wrong=2)
     late: Mapping[str, Any] = {"i": "a", "n": 3, "e": "send"}
@@ -173,8 +212,8 @@ def test_a_packed_bucket_gives_the_same_records() -> None:
     for part in ([*a[:3], *b[:5]], [*b[5:], *a[3:6], {"n": 1}], [late, *a[6:]]):
         records: list[list[Any]] = []
         for made, states, rows in (
-            (bucket_processor(PROGRAM, timed=False), texts, parts_of(part)),
-            (packed_processor(PACKED), packed, blocks_of(part)),
+            (bucket_processor(PROGRAM, timed=False, buckets=1), texts, parts_of(part)),
+            (packed_processor(PACKED, 1), packed, blocks_of(part)),
         ):
             made.init(states)
             found = [frame.astype(object) for frame in made.handleInputRows((0,), rows, None)]

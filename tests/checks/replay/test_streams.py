@@ -16,6 +16,7 @@ from lawful.checks.replay.fold import fold
 from lawful.checks.replay.mapping import mapping_of
 from lawful.checks.replay.row_step import Stepper
 from lawful.checks.replay.rows import Row
+from lawful.checks.replay.spark import streaming
 from lawful.checks.replay.spark.packed_streams import is_packed
 from lawful.checks.replay.spark.streaming import PROVIDER, ROCKS_DB
 from tests.checks.replay.answers import until_done
@@ -246,6 +247,56 @@ def test_packed_instances_go_on_after_a_restart(session: Any, tmp_path: Path) ->
     clause = (wrong["kind"], wrong["index"], wrong["clause"])
     assert {name: each for name, each in kept.findings.items() if each} == {"w4": {clause}}
     assert Counter(answer["by_instance"].values()) == {"fits": 11, "deviates": 1}
+
+
+@pytest.mark.parametrize("packed", [True, False])
+def test_another_number_of_buckets_is_refused_by_the_next_micro_batch(
+    session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, packed: bool
+) -> None:
+    """Most instances would be in a bucket of which the checkpoint has nothing."""
+    program = ReplayProgram((Window.lawful.ir,), mapping=mapping_of(OF_WINDOW))
+    monkeypatch.setattr(streaming, "is_packed", lambda _program: packed)
+    kept, folder = Kept(), tmp_path / "in"
+    folder.mkdir()
+    session.conf.set(PROVIDER, ROCKS_DB)
+    try:
+        for number, buckets in enumerate((2, 1000)):
+            written(folder / f"{number}.jsonl", told("a")[4 * number : 4 * number + 4])
+            found = replay_stream(session.readStream.text(str(folder)), program, buckets=buckets)
+            writer = found.writeStream.outputMode("update").trigger(availableNow=True)
+            writer = writer.option("checkpointLocation", str(tmp_path / "kept"))
+            if buckets == 2:
+                until_done(writer.foreachBatch(kept.keep))
+                continue
+            with pytest.raises(Exception, match="is of a stream with buckets = 2, not 1000"):
+                until_done(writer.foreachBatch(kept.keep))
+    finally:
+        session.conf.unset(PROVIDER)
+    assert kept.batches == [{"a"}]
+
+
+def test_spark_refuses_to_pack_instances_that_were_texts(
+    session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`docs/replay.md` names the error."""
+    program = ReplayProgram((Window.lawful.ir,), mapping=mapping_of(OF_WINDOW))
+    folder = tmp_path / "in"
+    folder.mkdir()
+    session.conf.set(PROVIDER, ROCKS_DB)
+    try:
+        for number, packed in enumerate((False, True)):
+            monkeypatch.setattr(streaming, "is_packed", lambda _program, packed=packed: packed)
+            written(folder / f"{number}.jsonl", told("a")[4 * number : 4 * number + 4])
+            found = replay_stream(session.readStream.text(str(folder)), program, buckets=2)
+            writer = found.writeStream.outputMode("update").trigger(availableNow=True)
+            writer = writer.option("checkpointLocation", str(tmp_path / "kept")).format("noop")
+            if not packed:
+                until_done(writer)
+                continue
+            with pytest.raises(Exception, match="STATE_STORE_KEY_SCHEMA_NOT_COMPATIBLE"):
+                until_done(writer)
+    finally:
+        session.conf.unset(PROVIDER)
 
 
 def program_rows(lines: list[dict[str, Any]], program: ReplayProgram) -> dict[str, list[Row]]:
