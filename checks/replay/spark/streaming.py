@@ -79,9 +79,7 @@ def replay_stream(
     if watermark is not None:
         keyed = _with_watermark(keyed, program, watermark)
     key = F.xxhash64(F.coalesce(F.col("instance").cast("binary"), F.col("line")))
-    # What counts the rows goes to bucket 0, so that it sees how many buckets there are.
-    bucket = F.when(F.col("form") == COUNT, F.lit(0)).otherwise(F.pmod(key, F.lit(buckets)))
-    grouped: Any = keyed.withColumn(BUCKET, bucket).groupBy(BUCKET)
+    grouped: Any = keyed.withColumn(BUCKET, F.pmod(key, F.lit(buckets))).groupBy(BUCKET)
     out: DataFrame = grouped.transformWithStateInPandas(
         statefulProcessor=bucket_processor(program, watermark is not None, buckets),
         outputStructType=RECORD,
@@ -122,10 +120,7 @@ class TimedRows:
             for name, seq, form, line, place in zip(
                 *(batch.column(i).to_pylist() for i in range(5)), strict=True
             ):
-                if form == COUNT:
-                    told.append((name, seq, form, line, place, 0))
-                    continue
-                row = row_in(form, line, self.program)
+                row = None if form == COUNT else row_in(form, line, self.program)
                 if row is not None:
                     told.append((name, seq, PICKLED, pickle.dumps(row), place, _micros(row)))
             columns = zip(*told, strict=True) if told else [()] * len(types)

@@ -176,7 +176,7 @@ PACKED = replace(PROGRAM, resumable=False)
 
 
 def test_another_number_of_buckets_is_refused() -> None:
-    """Bucket 0 says so, because it gets in each micro-batch what counts its rows."""
+    """Each bucket says so that has something in the checkpoint, also where it has no instance."""
     nothing: list[Mapping[str, Any]] = []
     counted = "is of a stream with buckets = 1, not 2; give 1, or begin with a new checkpoint"
     for make, parts in (
