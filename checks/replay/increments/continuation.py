@@ -31,7 +31,8 @@ GIVE_LAST = "give those of the increment that left it"
 
 
 class Continuation:
-    """Takes the rows of one instance in an increment; `text` is its state before it.
+    """Takes the rows of one instance in an increment; `text` is its state before it, or `fold` is
+    what the rows before left, of which none waits.
 
     `watermark`: no row before this time comes any more; rows from it on may come in any order.
     `files`: those of the increment, where rows have their place as number.
@@ -44,14 +45,18 @@ class Continuation:
         text: str = "",
         watermark: Seconds | None = None,
         files: FileNumbers | None = None,
+        *,
+        fold: ContinuedFold | None = None,
     ) -> None:
         self.instance = instance
         self.watermark = watermark
         if program.mapping is not None and program.mapping.history is not None:
             raise ReplayError("histories of calls and returns are not for increments or streams")
-        fold, waiting = (
-            restored(program, instance, text) if text else (ContinuedFold(program, instance), ())
-        )
+        waiting: tuple[Row, ...] = ()
+        if text:
+            fold, waiting = restored(program, instance, text)
+        elif fold is None:
+            fold = ContinuedFold(program, instance)
         if files is not None:
             if text and files.lacks(program.record_place(fold.next - 1)):
                 raise StateError(instance, "a state of more files than `files` has", GIVE_LAST)

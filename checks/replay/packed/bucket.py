@@ -17,7 +17,8 @@ from ..columnar.layout import layout_of
 from ..flaws.absent_values import Told
 from ..increments.buckets import check_buckets
 from ..increments.continuation import Continuation
-from ..increments.fold_snapshots import known_version
+from ..increments.continued_fold import ContinuedFold
+from ..increments.fold_snapshots import known_version, snapshot
 from ..increments.mapping_changes import changes
 from ..problems import FittingInstances, InstanceVerdict
 from ..program import ReplayProgram
@@ -25,7 +26,7 @@ from ..rows import Rejected, Row
 from ..sources import ReplayError
 from ..tally import Judged
 from .fitting_rows import FittingRows
-from .instance_texts import ordinary, text_of
+from .instance_folds import fold_of, ordinary
 from .micro_batch import MicroBatch
 from .packed_instances import NOT_READ, PackedInstances, data_of
 from .plain_machine import PlainMachine, plain_machine
@@ -86,21 +87,23 @@ class Bucket:
         kept.read(data, last_rows)
         packed = kept.flags["packed"].nonzero()[0].tolist()
         log = RowLog(kept, self.store, self.program.remembered)
-        for number, text in self.texts(kept, log, packed).items():
-            self.store.keep_text(kept.names[number], text)
+        for number, fold in self.folds(kept, log, packed).items():
+            self.store.keep_text(kept.names[number], snapshot(fold))
         for number in kept.chunks:
             self.store.drop_chunk(number)
         self.kept.add(kept.names)
         # The chunks are gone, and this micro-batch may have no row of an instance.
         self.store.keep_columns(*self.kept.written())
 
-    def texts(self, kept: PackedInstances, log: RowLog, numbers: Iterable[int]) -> dict[int, str]:
-        """The texts of packed instances."""
-        out: dict[int, str] = {}
+    def folds(
+        self, kept: PackedInstances, log: RowLog, numbers: Iterable[int]
+    ) -> dict[int, ContinuedFold]:
+        """The row folds of packed instances."""
+        out: dict[int, ContinuedFold] = {}
         for number, rows in log.rows_of(numbers).items():
             based = kept.flags["based"][number]
             base = self.store.text(kept.names[number]) if based else ""
-            out[number] = text_of(self.program, kept, number, rows, base)
+            out[number] = fold_of(self.program, kept, number, rows, base)
         return out
 
     def judge(self, table: Any, told: Told) -> list[Judged]:
@@ -129,11 +132,12 @@ class Bucket:
     ) -> Iterator[InstanceVerdict | FittingInstances]:
         """The verdicts of the row fold on instances with these rows."""
         kept = self.kept
-        texts = self.texts(kept, self.log, [n for n in rows if kept.flags["packed"][n]])
+        folds = self.folds(kept, self.log, [n for n in rows if kept.flags["packed"][n]])
         for number in sorted(rows, key=lambda each: kept.names[each]):
             name = kept.names[number]
-            text = texts[number] if number in texts else self.store.text(name)
-            going_on = Continuation(self.program, name, text)
+            fold = folds.pop(number, None)
+            text = "" if fold is not None else self.store.text(name)
+            going_on = Continuation(self.program, name, text, fold=fold)
             for row in rows[number]:
                 going_on.take(row)
             verdict = going_on.end()

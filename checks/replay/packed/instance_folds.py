@@ -1,6 +1,6 @@
-"""Packed instances as the texts of `increments.fold_snapshots`, and such texts packed again.
+"""Packed instances as row folds, and the texts of row folds (`increments.fold_snapshots`) packed.
 
-The text of a packed instance is the one that the row fold would have kept of the same rows.
+The fold of a packed instance is the one that the same rows would have left.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 from lawful.runtime.elements import NO_ELEMENTS
 
 from ..increments.continued_fold import ContinuedFold
-from ..increments.fold_snapshots import restored, snapshot
+from ..increments.fold_snapshots import restored
 from ..increments.judged_rows import JudgedRows
 from ..program import ReplayProgram
 from ..rows import Row
@@ -29,19 +29,19 @@ ORDINARY: Mapping[str, Any] = {
 }
 
 
-def text_of(
+def fold_of(
     program: ReplayProgram, kept: PackedInstances, number: int, rows: list[Row], base: str
-) -> str:
-    """The text of a packed instance. `rows` are those of it in the log, `base` is the text that it
-    had when it was packed, empty where it is not based on one."""
+) -> ContinuedFold:
+    """The row fold of a packed instance. `rows` are those of it in the log, `base` is the text that
+    it had when it was packed, empty where it is not based on one."""
     name = kept.names[number]
     counts = {each: int(column[number]) for each, column in kept.counts.items()}
     fold = restored(program, name, base)[0] if base else ContinuedFold(program, name)
     if not rows:
-        return base
+        return fold
     if counts["rows"] == 1:
         fold.take(rows[0])
-        return snapshot(fold)
+        return fold
     if not base:
         fold.known = JudgedRows(program.remembered, counts["since"])
     for row in rows:
@@ -54,7 +54,7 @@ def text_of(
     fold.rows, fold.events = counts["rows"], counts["judged"]
     fold.judged = counts["judged"] - (held.event is not None)
     _place(fold, kept, number)
-    return snapshot(fold)
+    return fold
 
 
 def _place(fold: ContinuedFold, kept: PackedInstances, number: int) -> None:

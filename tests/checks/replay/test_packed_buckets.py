@@ -18,6 +18,7 @@ from lawful.checks.replay.columnar.json_lines import LineDecoder
 from lawful.checks.replay.columnar.layout import layout_of
 from lawful.checks.replay.flaws.absent_values import Told
 from lawful.checks.replay.increments.continuation import Continuation
+from lawful.checks.replay.increments.fold_snapshots import snapshot
 from lawful.checks.replay.problems import FittingInstances, InstanceVerdict
 from lawful.checks.replay.rows import Rejected, Row, decoded
 from tests.checks.replay.test_columnar import SPOILS
@@ -156,8 +157,8 @@ def texts_in(program: ReplayProgram, store: Memory) -> dict[str, Any]:
     kept = bucket.kept
     out = {name: json.loads(store.text(name)) for name in kept.names if store.text(name)}
     packed = kept.flags["packed"].nonzero()[0].tolist()
-    texts = bucket.texts(kept, bucket.log, packed)
-    return out | {kept.names[number]: json.loads(text) for number, text in texts.items()}
+    folds = bucket.folds(kept, bucket.log, packed)
+    return out | {kept.names[n]: json.loads(snapshot(fold)) for n, fold in folds.items()}
 
 
 def arrivals(seed: int, spoilt: float, wrong: float, shift: int) -> list[list[Line]]:
