@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -179,10 +180,11 @@ def test_another_number_of_buckets_is_refused() -> None:
     """Each bucket says so that has something in the checkpoint, also where it has no instance."""
     nothing: list[Mapping[str, Any]] = []
     counted = "is of a stream with buckets = 1, not 2; give 1, or begin with a new checkpoint"
-    for make, parts in (
-        (lambda buckets: bucket_processor(PROGRAM, timed=False, buckets=buckets), parts_of),
-        (lambda buckets: packed_processor(PACKED, buckets), blocks_of),
-    ):
+    makes: list[tuple[Callable[[int], Any], Callable[[list[Mapping[str, Any]]], Any]]] = [
+        (partial(bucket_processor, PROGRAM, False), parts_of),
+        (partial(packed_processor, PACKED), blocks_of),
+    ]
+    for make, parts in makes:
         states = States()
         for buckets in (1, 1, 2):
             processor = make(buckets)

@@ -249,6 +249,16 @@ def test_packed_instances_go_on_after_a_restart(session: Any, tmp_path: Path) ->
     assert Counter(answer["by_instance"].values()) == {"fits": 11, "deviates": 1}
 
 
+def packs(_program: ReplayProgram) -> bool:
+    """In place of `is_packed`."""
+    return True
+
+
+def keeps_texts(_program: ReplayProgram) -> bool:
+    """In place of `is_packed`."""
+    return False
+
+
 @pytest.mark.parametrize(("packed", "now"), [(True, 1000), (False, 1)])
 def test_another_number_of_buckets_is_refused(
     session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, packed: bool, now: int
@@ -256,14 +266,15 @@ def test_another_number_of_buckets_is_refused(
     """Packed instances, even where all are in buckets of which the checkpoint has nothing; texts,
     where a bucket of the checkpoint gets rows."""
     program = ReplayProgram((Window.lawful.ir,), mapping=mapping_of(OF_WINDOW))
-    monkeypatch.setattr(streaming, "is_packed", lambda _program: packed)
+    monkeypatch.setattr(streaming, "is_packed", packs if packed else keeps_texts)
     kept, folder = Kept(), tmp_path / "in"
     folder.mkdir()
     session.conf.set(PROVIDER, ROCKS_DB)
     try:
         for number, buckets in enumerate((2, now)):
             cut = slice(4 * number, 4 * number + 4)
-            written(folder / f"{number}.jsonl", [row for name in "abcd" for row in told(name)[cut]])
+            rows_of = [{**row} for name in "abcd" for row in told(name)[cut]]
+            written(folder / f"{number}.jsonl", rows_of)
             found = replay_stream(session.readStream.text(str(folder)), program, buckets=buckets)
             writer = found.writeStream.outputMode("update").trigger(availableNow=True)
             writer = writer.option("checkpointLocation", str(tmp_path / "kept"))
@@ -287,8 +298,9 @@ def test_spark_refuses_to_pack_instances_that_were_texts(
     session.conf.set(PROVIDER, ROCKS_DB)
     try:
         for number, packed in enumerate((False, True)):
-            monkeypatch.setattr(streaming, "is_packed", lambda _program, packed=packed: packed)
-            written(folder / f"{number}.jsonl", told("a")[4 * number : 4 * number + 4])
+            monkeypatch.setattr(streaming, "is_packed", packs if packed else keeps_texts)
+            cut = slice(4 * number, 4 * number + 4)
+            written(folder / f"{number}.jsonl", [{**row} for row in told("a")[cut]])
             found = replay_stream(session.readStream.text(str(folder)), program, buckets=2)
             writer = found.writeStream.outputMode("update").trigger(availableNow=True)
             writer = writer.option("checkpointLocation", str(tmp_path / "kept")).format("noop")
