@@ -155,19 +155,10 @@ def bucket_processor(program: ReplayProgram, timed: bool, buckets: int) -> Any:
         def handleInputRows(self, key: Any, rows: Iterator[Any], timerValues: Any) -> Iterator[Any]:
             """The records of all instances of the bucket with rows in this batch, and what the
             rows tell."""
-            lines = [line for each in rows for line in each.to_dict("records")]
-            told = Told(program)
-            self._check_buckets()
+            lines, told = [line for each in rows for line in each.to_dict("records")], Told(program)
+            _check_buckets(self.counted, buckets)
             now = _watermark(timerValues) if timed else None
             yield from frames_of(self._judged(lines, now, told), told.counts)
-
-        def _check_buckets(self) -> None:
-            """ReplayError where the checkpoint has another number of buckets."""
-            before = self.counted.get()
-            if before is None:
-                self.counted.update((buckets,))
-            else:
-                check_buckets(before[0], buckets)
 
         def handleExpiredTimer(
             self, key: Any, timerValues: Any, expiredTimerInfo: Any
@@ -216,6 +207,15 @@ def bucket_processor(program: ReplayProgram, timed: bool, buckets: int) -> Any:
                 self.due.removeKey((name,))
 
     return BucketReplay()
+
+
+def _check_buckets(counted: Any, buckets: int) -> None:
+    """Keep the number of buckets; ReplayError where the checkpoint has another one."""
+    before = counted.get()
+    if before is None:
+        counted.update((buckets,))
+    else:
+        check_buckets(before[0], buckets)
 
 
 def _watermark(timers: Any) -> Fraction:
