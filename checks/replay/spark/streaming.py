@@ -155,7 +155,8 @@ def bucket_processor(program: ReplayProgram, timed: bool, buckets: int) -> Any:
         def handleInputRows(self, key: Any, rows: Iterator[Any], timerValues: Any) -> Iterator[Any]:
             """The records of all instances of the bucket with rows in this batch, and what the
             rows tell."""
-            lines, told = [line for each in rows for line in each.to_dict("records")], Told(program)
+            lines = [line for each in rows for line in each.to_dict("records")]
+            told = Told(program)
             _check_buckets(self.counted, buckets)
             now = _watermark(timerValues) if timed else None
             yield from frames_of(self._judged(lines, now, told), told.counts)
@@ -172,10 +173,8 @@ def bucket_processor(program: ReplayProgram, timed: bool, buckets: int) -> Any:
             self, lines: list[dict[str, Any]], now: Seconds | None, told: Told
         ) -> Iterator[InstanceVerdict | Rejected]:
             by_instance: dict[str, list[Row]] = {}
-            for line in lines:
-                found = (
-                    None if line["form"] == COUNT else row_in(line["form"], line["line"], program)
-                )
+            for line in (each for each in lines if each["form"] != COUNT):
+                found = row_in(line["form"], line["line"], program)
                 if isinstance(found, Rejected):
                     yield found
                 elif found is not None:
@@ -186,8 +185,7 @@ def bucket_processor(program: ReplayProgram, timed: bool, buckets: int) -> Any:
 
         def _gone_on(self, name: str, rows: list[Row], now: Seconds | None) -> InstanceVerdict:
             """The verdict on an instance with these rows, too; its state is kept."""
-            known = self.states.containsKey((name,))
-            text = self.states.getValue((name,))[0] if known else ""
+            text = self.states.getValue((name,))[0] if self.states.containsKey((name,)) else ""
             going_on = Continuation(program, name, text, now)
             for row in sorted(rows, key=lambda each: each.seq):
                 going_on.take(row)
