@@ -266,6 +266,11 @@ def _record(b: Body, node: tree.Apply, cls: Any, kind: t.Record) -> ir.Expr:
         for f in records.fields_of(cls)
         if f.name not in given and _default_of(f) is not dataclasses.MISSING
     }
+    if any(f.name in left_out and _default_of(f) != _default_of(f) for f in records.fields_of(cls)):
+        found = f"{cls.__name__}(...), a field of which gets another default each time"
+        rewrite = "give the field its value: take it as a parameter of the event"
+        b.problem("L204", node.place, found, "a default that is always the same", rewrite)
+        return b.wrong(node.place)
     params = tuple(field for field in kind.fields if field[0] not in left_out)
     args = dict(zip((name for name, _ in params), arguments(b, node, params), strict=False))
     values = [args.get(name) or left_out.get(name) for name, _ in kind.fields]

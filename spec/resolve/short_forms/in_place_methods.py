@@ -78,15 +78,17 @@ def cut(b: Body, node: tree.Set | tree.Delete) -> Block | None:
         return None
     if not _in_order(at.low, at.high):
         return None
-    if isinstance(node, tree.Delete) and at.low is None and at.high is None:
+    given = node.value if isinstance(node, tree.Set) else tree.Display(node.place, "list", ())
+    nothing = isinstance(given, tree.Display) and not given.items
+    if nothing and at.low is None and at.high is None:
         emptied = tree.Apply(node.place, tree.Attribute(node.place, at.of, "clear"), (), ())
         return (tree.Evaluate(node.place, emptied),)
     kept: list[tree.Expression] = []
     if at.low is not None:
         kept.append(replace(at, low=None, high=at.low))
-    if isinstance(node, tree.Set):
-        given = comprehended(b, node.value)
-        kept.append(tree.Apply(node.place, tree.Name(node.place, "list"), (given,), ()))
+    if not nothing:
+        listed = (comprehended(b, given),)
+        kept.append(tree.Apply(node.place, tree.Name(node.place, "list"), listed, ()))
     if at.high is not None:
         kept.append(replace(at, low=at.high, high=None))
     return _whole(b, at.of, functools.reduce(lambda x, y: tree.Binary(at.place, "+", x, y), kept))
