@@ -174,7 +174,7 @@ class Surroundings(Machine, abstract=True):
                 if token in self.waiting:
                     for earlier in self.waiting[: self.waiting.index(token)]:
                         if not channels <= self.shown[earlier]:
-                            self.is_overtaken(earlier)
+                            self.count_overtaking(earlier)
                     self.shown[token] = set(channels)
             case Discard(token=token):
                 if token in self.waiting:
@@ -185,7 +185,7 @@ class Surroundings(Machine, abstract=True):
             case None:
                 self.missed = self.missed or not self.nobody_waits()
 
-    def is_overtaken(self, token: Token) -> None:
+    def count_overtaking(self, token: Token) -> None:
         self.overtaken[token] = min(self.overtaken[token] + 1, self.scheduler.patience + 1)
 
     @transition()
