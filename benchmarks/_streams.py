@@ -61,7 +61,7 @@ def _run(found: Any, kept: Path, times: Times, processor_time: Callable[[], floa
 
 def _write(folder: Path) -> None:
     """A file for each micro-batch; the order in which Spark reads them is that of their times."""
-    folder.mkdir()
+    folder.mkdir(parents=True)
     batches = WARM + MEASURED
     for number in range(batches):
         path = folder / f"{number}.jsonl"

@@ -28,10 +28,12 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
+from benchmarks._order_by_hand import OrderByHand
 from benchmarks._states import states
 from benchmarks._streams import on_streams
 from benchmarks._traces import MAPPING, Basket, Book, Order, write, write_skewed
@@ -90,7 +92,7 @@ def main(given: Sequence[str] | None = None) -> int:
         sizes = " and ".join(f"{path.stat().st_size / 1e6:,.0f} MB" for path in (table, lines))
         print(f"{instances:,} instances of {each} events; Parquet and JSON lines, {sizes}")
         ratios: list[Ratio] = []
-        for found in (*here(folder, instances * each), *on_spark(folder, instances, each)):
+        for found in chain(here(folder, instances * each), on_spark(folder, instances, each)):
             if isinstance(found, Ratio):
                 ratios.append(found)
             else:
@@ -176,7 +178,7 @@ def here(folder: Path, rows: int) -> Iterator[str | Ratio]:
     yield f"  an event in a set of 100,000 / in one of 1,000 {costs[1] / costs[0]:.2f}"
     from transitions import Machine as Peer
 
-    yield from states(folder, Hand(Peer))
+    yield from states(folder, OrderByHand(Peer))
 
 
 def fits(path: Path, program: ReplayProgram) -> None:
@@ -248,12 +250,14 @@ def of_streams(spark: Any, folder: Path) -> Iterator[str | Ratio]:
     from transitions import Machine as Peer
 
     used: list[float] = []
-    for name, seconds in on_streams(spark, folder, processor_time, functools.partial(Hand, Peer)):
+    for name, seconds in on_streams(
+        spark, folder, processor_time, functools.partial(OrderByHand, Peer)
+    ):
         yield f"{f'{name}, a micro-batch':60}{seconds:7.2f} s"
         used.append(seconds)
-    alone, ours, hand = used
+    alone, ours, naive = used
     yield f"  replay_stream / Spark alone {ours / alone:.2f}"
-    yield Ratio("a stream by hand, one state an instance / replay_stream", hand / ours, 10)
+    yield Ratio("a stream by hand, one state an instance / replay_stream", naive / ours, 10)
 
 
 def on_skew(spark: Any, folder: Path, instances: int, events: int) -> Iterator[str | Ratio]:
@@ -339,39 +343,6 @@ def verdicts(rows: Any, instances: int, machine: type[Machine] = Order) -> None:
     assert [tuple(row) for row in found] == [("fits", instances)], found
 
 
-class Hand:
-    """The same order, with the library transitions."""
-
-    def __init__(self, machine: type[Any]) -> None:
-        self.price = self.paid = 0
-        rows = [
-            {"trigger": "OPEN", "source": "NEW", "dest": "OPEN"},
-            {"trigger": "ADD", "source": "OPEN", "dest": None, "after": "more"},
-            {
-                "trigger": "PAY",
-                "source": "OPEN",
-                "dest": None,
-                "conditions": "is_due",
-                "after": "less",
-            },
-            {"trigger": "CLOSE", "source": "OPEN", "dest": "DONE", "conditions": "is_paid"},
-        ]
-        states = ["NEW", "OPEN", "DONE"]
-        machine(self, states=states, transitions=rows, initial="NEW", auto_transitions=False)
-
-    def more(self, number: int) -> None:
-        self.price += number
-
-    def is_due(self, number: int) -> bool:
-        return self.paid + number <= self.price
-
-    def less(self, number: int) -> None:
-        self.paid += number
-
-    def is_paid(self, _number: int) -> bool:
-        return self.paid == self.price
-
-
 def by_hand(rows: Any, instances: int) -> None:
     """applyInPandas: one machine for each instance, stopped at the first refused event."""
 
@@ -381,7 +352,7 @@ def by_hand(rows: Any, instances: int) -> None:
         from transitions import MachineError
 
         frame = frame.sort_values("n")
-        hand: Any = Hand(Peer)
+        hand: Any = OrderByHand(Peer)
         verdict = "fits"
         number = frame["price"].fillna(frame["amount"]).fillna(0).astype(int)
         for what, each in zip(frame["what"], number, strict=True):
